@@ -10,13 +10,14 @@
 #include <linux/bpf.h>
 #include "calling.h"
 #include "edits.h"
+#include "http/http2/state.h"
 #include "http/protocol.h"
 #include "reasons.h"
 #include "request_id.h"
 #include "serving.h"
 
 /* Layout of everything below. A daemon never adopts pinned maps of another version. */
-#define CTXPROP_ABI_VERSION 22
+#define CTXPROP_ABI_VERSION 23
 
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 32768
@@ -38,6 +39,9 @@ struct attended {
 #define CTXPROP_LINGER_MAX 32768
 /* Flows whose tuple is used by another connection since, though nobody has said that they end. */
 #define CTXPROP_FORMER_MAX 1024
+
+/* Flows that speak HTTP/2, with `ctxpropd --http2`. */
+#define CTXPROP_HTTP2_MAX 4096
 
 /* Who flows with an offset count for, as far as they are told apart (tc/19-share.bpf.h). */
 #define FLOW_OWNERS_BITS 12
@@ -85,6 +89,7 @@ enum flow_flags {
 	    1 << 19, /* an older flow of the tuple is kept beside this one (map `formers`) */
 	FLOW_PAST = 1 << 20,  /* this is that older one */
 	FLOW_RESET = 1 << 21, /* a RST was believed; kept for the edits in flight */
+	FLOW_HTTP2 = 1 << 22, /* it speaks HTTP/2 (map `http2_flows`) */
 	FLOW_FIN_BOTH = FLOW_FIN_OUT | FLOW_FIN_IN,
 };
 
@@ -143,6 +148,16 @@ static inline enum flow_word flow_word(const struct flow *f)
 		return FLOW_WORD_FIN;
 	return f->flags & FLOW_AHEAD ? FLOW_WORD_ANSWER : FLOW_WORD_NONE;
 }
+
+/* What is known besides of a connection of ours that speaks HTTP/2. */
+struct http2_flow {
+	__u32 isn;         /* of the flow that it belongs to */
+	__u32 next;        /* app: the byte where the reading of our side's frames goes on */
+	__u32 answer_next; /* peer's numbers: the same of its frames */
+	__u32 reserved;
+	struct http2 requests;
+	struct http2 answers;
+};
 
 /* A closed flow: what its late packets are renumbered by. */
 struct lingering {

@@ -32,6 +32,9 @@ enum edit_kind {
 	EDIT_PARENT, /* the value of a traceparent is another one */
 	EDIT_CUT,    /* a field is renamed, and its value is void */
 	EDIT_VOID,   /* nothing: it was not sent after all */
+	EDIT_FIELD,  /* a header of HTTP/2, at the end of a header block: behind byte `at`, the last
+			one */
+	EDIT_LENGTH, /* the length of the frame that has such a field */
 };
 
 /* What an EDIT_CUT changes. */
@@ -63,6 +66,10 @@ struct edit {
 			__u8 name;  /* how many of them, the first ones, are of the field's name */
 			__u8 state; /* enum edit_cut */
 		};
+		struct {               /* EDIT_LENGTH */
+			__u32 length;  /* that the frame has with the field, */
+			__u32 without; /* and without it */
+		};
 	};
 };
 _Static_assert(sizeof(struct edit) == 32, "edit is shared");
@@ -88,11 +95,31 @@ static inline int seq_before(__u32 a, __u32 b)
 	return (__s32)(a - b) < 0;
 }
 
+/* Bytes of the length in a frame's header (RFC 9113, 4.1). */
+#define EDIT_LENGTH_LEN 3
+
+/* Does an edit add a header? */
+static inline int edit_inserts(const struct edit *e)
+{
+	return e->kind == EDIT_INSERT || e->kind == EDIT_FIELD;
+}
+
+/*
+ * The number of the byte before which a header stands. That of HTTP/2 stands behind the last byte
+ * of its block, and is sent with that byte: what follows it may be sent much later.
+ */
+static inline __u32 edit_place(const struct edit *e)
+{
+	return e->at + (e->kind == EDIT_FIELD);
+}
+
 /* The number behind the last byte that an edit is about. */
 static inline __u32 edit_end(const struct edit *e)
 {
-	if (e->kind == EDIT_INSERT)
+	if (edit_inserts(e))
 		return e->at + 1;
+	if (e->kind == EDIT_LENGTH)
+		return e->at + EDIT_LENGTH_LEN;
 	if (e->kind == EDIT_PARENT)
 		return e->at + TRACEPARENT_VALUE_LEN;
 	return e->kind == EDIT_CUT ? e->at + e->extent : e->at;
@@ -249,7 +276,7 @@ static inline int edits_add(struct edits *e, const struct edit *edit)
 	if (v.count && seq_before(edit->at, edit_end(edits_at(e, v, v.count - 1))))
 		return -1;
 	e->ring[end & EDITS_MASK] = *edit;
-	if (edit->kind != EDIT_INSERT)
+	if (!edit_inserts(edit))
 		e->changed = end + 1;
 	/* A full barrier: the edit is there before anyone can count it. */
 	__sync_lock_test_and_set(&e->end, end + 1);
@@ -274,8 +301,8 @@ static inline void edits_take_back(struct edits *e, __u32 n)
 }
 
 /*
- * The headers among the `n` youngest edits are not sent, but others of these are. Only for the one
- * writer.
+ * The headers among the `n` youngest edits are not sent, nor the lengths of their frames, but
+ * others of these are. Only for the one writer.
  */
 static inline void edits_void(struct edits *e, __u32 n)
 {
@@ -286,7 +313,7 @@ static inline void edits_void(struct edits *e, __u32 n)
 			break;
 		struct edit *edit = &e->ring[(v.first + v.count - i) & EDITS_MASK];
 
-		if (edit->kind != EDIT_INSERT)
+		if (!edit_inserts(edit) && edit->kind != EDIT_LENGTH)
 			continue;
 		edit->len = 0;
 		edit->kind = EDIT_VOID;

@@ -228,12 +228,12 @@ HTTP1_INLINE void policy_host_byte(struct policy_host *h, __u8 byte)
 HTTP1_INLINE void policy_host_read(struct policy_host *h, const struct protocol_window *window,
 				   __u32 *i, __u32 len)
 {
-	struct http1_cursor c = {.window = window, .i = *i, .len = len};
+	struct cursor c = {.window = window, .i = *i, .len = len};
 
 	if (h->state != POLICY_HOST_REST)
 		policy_host_byte(h, window->byte[c.i++ & (PROTOCOL_WINDOW - 1)]);
 	if (h->state == POLICY_HOST_REST && http1_find(&c, http1_controls)) {
-		policy_host_leave(h, http1_byte(&c));
+		policy_host_leave(h, cursor_byte(&c));
 		c.i++;
 	}
 	*i = c.i;

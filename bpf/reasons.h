@@ -37,7 +37,12 @@
 	X(RESTARTED, "restarted", "a policy says restart: its traceparent is that of a new trace") \
 	X(STRIPPED, "stripped", "a policy says strip: it has no traceparent and no tracestate")    \
 	X(STATE_ALONE, "state-alone",                                                              \
-	  "it has a tracestate but no traceparent: one of ours would make it valid")
+	  "it has a tracestate but no traceparent: one of ours would make it valid")               \
+	X(H2_CUT, "h2-cut", "HTTP/2: its HEADERS frame begins in an earlier packet")               \
+	X(H2_CONTINUATION, "h2-continuation", "HTTP/2: its header block goes on in other frames")  \
+	X(H2_LIMIT, "h2-limit", "HTTP/2: more than its frame, or the peer, takes")                 \
+	X(H2_TABLE, "h2-table", "HTTP/2: it may have a traceparent that cannot be seen")           \
+	X(H2_RULE, "h2-rule", "HTTP/2: a policy says restart or strip, which is for HTTP/1")
 
 /* Why a flow is left alone for good (each flow once). */
 #define CTXPROP_FLOW_REASONS(X)                                                                    \
@@ -58,6 +63,7 @@
 	X(MPTCP, "mptcp", "Multipath TCP")                                                         \
 	X(LOST, "lost", "out of step with the stream; waits for a place to join again")            \
 	X(TWICE, "twice", "its packets pass here, leave, and come back to pass again")             \
+	X(H2_MALFORMED, "h2-malformed", "HTTP/2 frames that cannot be read")                       \
 	X(CROWDED, "crowded-out", "flows without a header that made room in a full table")
 
 /* What was done to packets. */

@@ -3,14 +3,15 @@
  * The seam between flows and protocols. A flow (bpf/abi.h) knows numbers, edits and rules; what the
  * bytes of a direction mean is asked of its stream:
  *
- *   is this mine?                      protocol_may_begin(), protocol_may_answer(); PROTOCOL_STOP
- * and protocol_reason() from where on it is not where does a message begin, end?   protocol_scan()
- * and its events, protocol_skippable() where may something be added?      PROTOCOL_LINE,
- * PROTOCOL_BLANK what context has it?               PROTOCOL_VALUE, protocol_field(),
- * protocol_has_parent()
+ * - Is this mine? protocol_may_begin(), protocol_may_answer(); no longer after PROTOCOL_STOP, for
+ *   which protocol_reason() has the reason.
+ * - Where does a message begin and end? protocol_scan() and its events, protocol_skippable().
+ * - Where may something be added? PROTOCOL_LINE, PROTOCOL_BLANK.
+ * - What context has it? PROTOCOL_VALUE, protocol_field(), protocol_has_parent().
  *
- * Nobody else in bpf/tc looks into a protocol. There is one: HTTP/1 (http1/). A second one has a
- * folder beside it and a member of the union, and each function below a branch.
+ * There is one, HTTP/1 (http1/). Another protocol with one message at a time has a folder beside
+ * it, a member of the union, and a branch in each function below. HTTP/2 (http2/) has many messages
+ * at once on a connection, and so stages of its own in bpf/tc (31-http2, 43-http2).
  */
 #ifndef CTXPROP_PROTOCOL_H
 #define CTXPROP_PROTOCOL_H
@@ -57,7 +58,7 @@ PROTOCOL_INLINE struct protocol_step protocol_scan(struct protocol *s,
 PROTOCOL_INLINE enum protocol_event
 protocol_end_head(struct protocol *s, const struct protocol_window *window, __u32 *i, __u32 len)
 {
-	struct http1_cursor c = {.window = window, .i = *i, .len = len};
+	struct cursor c = {.window = window, .i = *i, .len = len};
 	enum protocol_event event = http1_at_blank(&s->http1, &c);
 
 	*i = c.i;

@@ -17,6 +17,7 @@ static __always_inline void node_asked(struct actor *a, const struct runtime *ru
 
 #else
 
+#include "runtimes/go/asked.bpf.h"
 #include "runtimes/node/asked.bpf.h"
 
 /* Node: objects that the functions lead to go before all else, as those of a call do. */
@@ -38,6 +39,14 @@ static __always_inline void hook_asked(struct actor *a)
 	const struct runtime *runtime = runtime_lookup(a->key.tgid);
 
 	ANSWER(asked, runtime_kind(runtime), a, runtime);
+}
+
+/* The engine has said what it works on, or why that is not known (enum veto; 0: it is). */
+static __always_inline void hook_work_decided(const struct actor *a, __u8 veto)
+{
+#ifndef ASKS_APART
+	ANSWER(work_decided, a->runtime, a, veto);
+#endif
 }
 
 #endif

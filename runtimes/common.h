@@ -73,8 +73,9 @@ enum goroutine_flags {
 	GOROUTINE_DOUBTFUL = 1 << 1, /* who started it may have done so for another request */
 	GOROUTINE_SENT = 1 << 2,     /* it has sent messages since it was handed something */
 	GOROUTINE_STARTED = 1 << 3,  /* it has started others since then */
-	GOROUTINE_KEEPS = 1 << 4, /* it has taken messages of two requests before it did anything */
+	GOROUTINE_TOLD = 1 << 4,     /* it has told who waits for that that it is done */
 	GOROUTINE_DIALS = 1 << 5, /* it connects: whom it hands that to is not who asked for it */
+	GOROUTINE_ENDED = 1 << 6, /* it has closed a channel, or left a group, since then */
 };
 
 /*
@@ -92,8 +93,15 @@ struct goroutine {
 	 */
 	__u64 serves;
 	__u64 connection; /* of net/http's client, which it reads or writes for others */
-	__u64 flags;      /* enum goroutine_flags */
+	__u32 flags;      /* enum goroutine_flags */
+	__s32 one_by_one; /* see GOROUTINE_ONE_BY_ONE; below 0: what it is handed is not believed */
 };
+
+/* The request that a goroutine was handed, as far as that is believed; 0: none. */
+static inline __u64 goroutine_has(const struct goroutine *goroutine)
+{
+	return goroutine->one_by_one < 0 ? 0 : goroutine->handed.request;
+}
 
 /*
  * Map `arguments`, by the address of an object: who was given it

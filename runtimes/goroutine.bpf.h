@@ -74,7 +74,7 @@ static __always_inline struct named goroutine_request(const struct worker_key *k
 	goroutine = goroutine_lookup(key);
 	if (!goroutine)
 		return own;
-	if (goroutine->handed.request && request_lookup(goroutine->handed.request))
+	if (request_lookup(goroutine_has(goroutine)))
 		return goroutine_handed(key, goroutine);
 	return goroutine_inherited(key, goroutine);
 }

@@ -212,11 +212,17 @@ static __always_inline int hook_thread_woken(const struct runtime *runtime,
 	return 0;
 }
 
-/* The same, of one that does not just wait to be woken: for events, maybe. */
+/* The same, of one that does not wait for another thread: for events, maybe. */
 static __always_inline void hook_loop_woken(const struct runtime *runtime,
 					    struct task_struct *woken)
 {
 	ANSWER(loop_woken, runtime_kind(runtime), runtime, woken);
+}
+
+/* The same, of one that waits for another thread, but not for ever. */
+static __always_inline void hook_timed_sleeper_woken(const struct runtime *runtime, __u32 tgid)
+{
+	ANSWER(timed_sleeper_woken, runtime_kind(runtime), tgid);
 }
 
 /* The same, of one that waits for nothing but that. */

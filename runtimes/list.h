@@ -99,10 +99,13 @@ enum runtime_folder { RUNTIME_FOLDERS(RUNTIME_FOLDERS_ONE) RUNTIME_FOLDERS_COUNT
 #define ANSWERS_hands_over(X, ...)           X(JAVA, java, __VA_ARGS__)
 #define ANSWERS_thread_woken(X, ...)         X(RUBY, ruby, __VA_ARGS__)
 #define ANSWERS_loop_woken(X, ...)           X(JAVA, java, __VA_ARGS__)
+#define ANSWERS_timed_sleeper_woken(X, ...)  X(JAVA, java, __VA_ARGS__)
 #define ANSWERS_sleeper_woken(X, ...)        X(JAVA, java, __VA_ARGS__)
 
-/* What is asked while nothing begins (asked.bpf.h, parts.bpf.h). */
-#define ANSWERS_asked(X, ...) X(NODE, node, __VA_ARGS__)
+/* What is asked while nothing begins (asked.bpf.h, parts.bpf.h, told.bpf.h). */
+#define ANSWERS_asked(X, ...)           X(NODE, node, __VA_ARGS__)
+#define ANSWERS_work_decided(X, ...)    X(GO, go, __VA_ARGS__)
+#define ANSWERS_told_at_samples(X, ...) X(RUBY, ruby, __VA_ARGS__)
 #define ANSWERS_part(X, ...)                                                                       \
 	X(PYTHON, python, __VA_ARGS__)                                                             \
 	X(HAPROXY, haproxy, __VA_ARGS__)                                                           \

@@ -20,7 +20,7 @@ VERIFIED_ALONE int hook_part(const struct worker_key *named)
 	struct worker_key key = named ? *named : (struct worker_key){};
 	const struct runtime *runtime = runtime_lookup(key.tgid);
 
-	if (!key.goroutine || !runtime)
+	if (!key.context || !runtime)
 		return WHO_THREAD;
 	ANSWER(part, runtime->kind, runtime, &key);
 	return WHO_GOROUTINE;

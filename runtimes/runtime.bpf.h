@@ -85,6 +85,13 @@ static __always_inline void runtime_suspects_pool(__u32 tgid)
 		runtime_tell(tgid);
 }
 
+/* The same for work that was asked about, by who learns nothing: more is watched from then on. */
+static __always_inline void runtime_suspects_pool_at_work(struct runtime *runtime, __u32 tgid)
+{
+	if (!(__sync_fetch_and_or(&runtime->flags, RUNTIME_POOLS) & RUNTIME_POOLS))
+		events_tell(tgid, RUNTIME_EVENT_LOOK);
+}
+
 /*
  * What the maps of runtimes have of a process that is gone goes with it: user space is asked once,
  * until it has come round to that.

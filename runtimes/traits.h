@@ -58,13 +58,4 @@ static inline int runtime_hides_tasks(__u32 kind)
 	return kind == RUNTIME_UNSEEN;
 }
 
-/*
- * May a profiler of others be told what the engine says at a sample? Fibers of Ruby take turns on a
- * thread, and nothing tells which one is at work: 1 sample in 200 had another one's request.
- */
-static inline int runtime_is_told_at_samples(__u32 kind)
-{
-	return kind != RUNTIME_RUBY;
-}
-
 #endif

@@ -17,7 +17,7 @@ static __always_inline enum runtime_worker runtime_object(struct worker_key *key
 	if (!object)
 		return RUNTIME_WORKER_THREAD;
 	key->tid = 0;
-	key->goroutine = object;
+	key->context = object;
 	return RUNTIME_WORKER_KNOWN;
 }
 

@@ -10,7 +10,7 @@
 #define ADDRESS_TEXT_MAX  46 /* INET6_ADDRSTRLEN */
 #define ENDPOINT_TEXT_MAX 54 /* with brackets, colon and port */
 
-/* Is it an IPv4 address (::ffff:a.b.c.d)? */
+/* Is it an IPv4 address, mapped into IPv6 (::ffff:a.b.c.d)? */
 bool address_is_ipv4(const __u8 address[16]);
 
 /* "10.0.0.1" or "fd00::1" into a buffer of ADDRESS_TEXT_MAX bytes; returns it. */

@@ -29,7 +29,7 @@ int beside_fill(int fd, beside_fill_fn fill, const void *data)
 	}
 	errno = 0;
 	err = fill(data, out);
-	/* Of what could not be written the reason is the last error. */
+	/* If it could not be written, errno has the reason. */
 	if ((!err && (ferror(out) || fflush(out))) || err == -EIO)
 		err = errno ? -errno : -EIO;
 	return fclose(out) && !err ? -errno : err;

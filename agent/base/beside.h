@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Fills a file in. 0 or -errno; what a stream could not take is found out behind it. */
+/*
+ * Writes the contents of a file. 0 or -errno; errors of the stream itself are checked by the
+ * caller.
+ */
 typedef int (*beside_fill_fn)(const void *data, FILE *out);
 
 /*
@@ -16,7 +19,7 @@ typedef int (*beside_fill_fn)(const void *data, FILE *out);
  */
 int beside_open(const char *file, char ret_name[PATH_MAX]);
 
-/* Fill in an open file, and close it. 0, or -errno: not all of it was written. */
+/* Write the contents of an open file, and close it. 0, or -errno: it is incomplete. */
 int beside_fill(int fd, beside_fill_fn fill, const void *data);
 
 /*

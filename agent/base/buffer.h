@@ -13,7 +13,7 @@ struct buffer {
 	bool failed; /* there was no memory: the text is not whole */
 };
 
-/* Add bytes, or text, at the end; without memory nothing, and `failed` is set. */
+/* Add bytes, or text, at the end. Without memory nothing is added, and `failed` is set. */
 void buffer_add(struct buffer *buffer, const void *bytes, size_t size);
 __attribute__((format(printf, 2, 3))) void buffer_printf(struct buffer *buffer, const char *format,
 							 ...);

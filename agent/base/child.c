@@ -35,7 +35,7 @@ static size_t read_stat(pid_t pid, char text[STAT_MAX])
 	return size > 0 ? (size_t)size : 0;
 }
 
-/* Runs it, or would it if there was a processor? The state stands behind the name. */
+/* Does it run, or wait for a processor? The state is behind the name. */
 static bool is_running(const char *text)
 {
 	const char *name_end = strrchr(text, ')');
@@ -73,7 +73,7 @@ static unsigned int count_left(void)
 	return count;
 }
 
-/* Without a free place it stays a zombie until we end. */
+/* If there is no free place, it stays a zombie until this process ends. */
 static void leave(pid_t pid)
 {
 	size_t i = 0;

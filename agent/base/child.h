@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children that may not end. Who waits for a file system whose server does not answer (FUSE, NFS)
- * cannot always be killed: such a child is left behind, and waited for whenever another one is.
+ * Children that may never end: a process that waits for a file system whose server does not answer
+ * (FUSE, NFS) cannot always be killed. Such a child is left behind, and reaped later, when another
+ * child is.
  */
 #ifndef CTXPROP_CHILD_H
 #define CTXPROP_CHILD_H
@@ -19,19 +20,19 @@ struct child_progress {
 };
 
 /*
- * For how long a child of ours has neither run nor waited for a processor, in nanoseconds, as far
- * as is known by this call and those before; 0: it has just done so, or there were too few calls to
- * tell: whoever looks may have waited for a processor, too.
+ * Nanoseconds for which a child of ours has neither run nor waited for a processor, as far as this
+ * call and those before can tell. 0: it has just done so, or there were too few calls (the caller
+ * itself may have waited for a processor).
  */
 __u64 child_still_ns(struct child_progress *progress, pid_t pid);
 
 /*
- * Kill a child, and wait for its end, which `pidfd` is readable at (-1: it is not waited for),
- * `most_ms` at most. One that has not ended then is left behind. To be called by any thread.
+ * Kill a child and wait, `most_ms` at most, until it has ended, which makes `pidfd` readable (-1:
+ * do not wait). A child that has not ended then is left behind. May be called by any thread.
  */
 void child_kill(pid_t pid, int pidfd, int most_ms);
 
-/* How many are left behind, and have not ended since. To be called by any thread. */
+/* How many children are left behind now. May be called by any thread. */
 unsigned int child_left(void);
 
 #endif

@@ -4,8 +4,8 @@
 #define CTXPROP_DESCRIPTORS_H
 
 /*
- * Open those of the three that the caller has closed, as /dev/null: else the next file that is
- * opened takes such a number, and gets what is meant for stderr. Call before anything else.
+ * Open each of the three that is closed as /dev/null. Otherwise the next file that is opened would
+ * get its number, and what is meant for stderr would be written into it. Call before anything else.
  */
 void descriptors_open_standard(void);
 

@@ -31,7 +31,7 @@ int gzip(const __u8 *bytes, size_t size, __u8 **ret_bytes, size_t *ret_size)
 	return *ret_bytes ? 0 : -ENOMEM;
 }
 
-/* More room, up to one byte more than `most`, by which what is too large is told. */
+/* More room, up to one byte more than `most`, which shows that it is too large. */
 static int make_room(z_stream *stream, __u8 **bytes, size_t *room, size_t most)
 {
 	size_t used = *room, larger = used ? 2 * used : ROOM_FIRST;

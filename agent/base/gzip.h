@@ -9,8 +9,8 @@
 int gzip(const __u8 *bytes, size_t size, __u8 **ret_bytes, size_t *ret_size);
 
 /*
- * The other way round: one member, and nothing behind it. Returns 0; -ENOMEM; -EFBIG: it would be
- * more than `most` bytes; -EINVAL: that is not what it is.
+ * Decompress one gzip member with nothing behind it. Returns 0; -ENOMEM; -EFBIG: more than `most`
+ * bytes would come out; -EINVAL: it is not gzip, or is cut off.
  */
 int gunzip(const __u8 *bytes, size_t size, size_t most, __u8 **ret_bytes, size_t *ret_size);
 

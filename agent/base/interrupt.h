@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls that take long, as those that load a program which the kernel verifies, are not
- * waited for when this process is told to end (stop.h): its threads get a signal, again and again,
- * which such calls return for.
+ * When this process is told to end (stop.h), it does not wait for long system calls, such as the
+ * loading of a program that the kernel verifies: a signal is sent to its threads again and again,
+ * on which such calls return.
  */
 #ifndef CTXPROP_INTERRUPT_H
 #define CTXPROP_INTERRUPT_H
@@ -16,17 +16,17 @@ struct interrupt {
 };
 
 /*
- * From here on. 0 or -errno: then nothing is interrupted; interrupt_end() is due all the same. The
- * signal is SIGUSR1, which has no other effect from now on.
+ * Begin. 0, or -errno: then nothing is interrupted. interrupt_end() must be called in both cases.
+ * The signal is SIGUSR1, which has no other effect from now on.
  */
 int interrupt_begin(struct interrupt *ret_interrupt);
 
-/* No more. To be called by the same thread. */
+/* End. To be called by the thread that began. */
 void interrupt_end(struct interrupt *interrupt);
 
 /*
- * Wait for the end of a thread that was told to end, and do not let it wait for such calls: those
- * of all other threads are interrupted meanwhile.
+ * Wait for the end of a thread that was told to end. The system calls of all other threads are
+ * interrupted meanwhile, so that this does not take long.
  */
 void interrupt_join(pthread_t thread);
 

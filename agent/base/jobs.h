@@ -8,12 +8,13 @@
 struct job {
 	int (*run)(void *data); /* 0 or -errno */
 	void *data;
-	int err; /* what it returned; -ECANCELED: we were told to end before it began (stop.h) */
+	int err; /* what it returned; -ECANCELED: this process was told to end before the job began
+		    (stop.h) */
 };
 
 /*
- * Run all of them, the first ones first, on as many processors as this process may use and has work
- * for. Returns when all have ended. Where no thread can be made the caller does the work.
+ * Run all jobs, started in their order, on as many processors as this process may use. Returns when
+ * all have ended. Where no thread can be made, the caller does the work.
  *
  * A job may run jobs of its own: no more threads work then than there are processors, and a thread
  * whose own jobs are all begun helps with those of others.

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/list.h"
 
 #define FIRST_ROOM 16
 
-void *list_make_room(void *list, size_t count, size_t *room, size_t size)
+/* How much room a list has follows from its length: none is less than the next power of two. */
+static bool is_full(size_t count)
 {
-	size_t more = *room ? 2 * *room : FIRST_ROOM;
-	void *moved;
+	return !count || (count >= FIRST_ROOM && !(count & (count - 1)));
+}
 
-	if (count < *room)
-		return list;
-	moved = reallocarray(list, more, size);
-	if (moved)
-		*room = more;
-	return moved;
+void *list_add(void *list, size_t *count, size_t size)
+{
+	void *entries;
+
+	memcpy(&entries, list, sizeof(entries));
+	if (is_full(*count)) {
+		entries = reallocarray(entries, *count ? 2 * *count : FIRST_ROOM, size);
+		if (!entries)
+			return NULL;
+		memcpy(list, &entries, sizeof(entries));
+	}
+	return (char *)entries + (*count)++ * size;
 }

@@ -8,12 +8,12 @@
 #include <stddef.h>
 
 /*
- * Room for one more entry in a list that has `count` entries of `size` bytes and room for `*room`:
- * a full one moves, and has room for twice as many. Returns the list, which the caller keeps in
- * place of the one he gave (NULL, room 0: none yet) and frees by free(3); or NULL, no memory: then
- * what he gave stays as it was.
+ * Add an entry of `size` bytes at the end of a list: `list` is the address of the pointer to its
+ * first entry (NULL: none yet), which changes when the list moves, and *count how many it has. Only
+ * this function may make a list longer; free(3) frees it. Returns the new entry, whose contents are
+ * undefined; or NULL, no memory: then the list stays as it was.
  */
-void *list_make_room(void *list, size_t count, size_t *room, size_t size);
+void *list_add(void *list, size_t *count, size_t size);
 
 /*
  * How many entries at the beginning of a list something holds for, in log(count) steps: where it

@@ -11,7 +11,7 @@ bool names_have(const char *names, const char *name);
 /* Add a name unless it is there. 0 or -ENOMEM. The caller frees *names. */
 int names_add(char **names, const char *name);
 
-/* Take a name out; none is no error. */
+/* Take a name out, if it is there. */
 void names_remove(char *names, const char *name);
 
 #endif

@@ -7,8 +7,7 @@
 #include <libmnl/libmnl.h>
 
 #define NETLINK_REQUEST_MAX 256
-#define NETLINK_ANSWER_MAX                                                                         \
-	(32 * 1024) /* the most that the kernel puts into one datagram of a dump */
+#define NETLINK_ANSWER_MAX  (32 * 1024) /* largest datagram of a dump that the kernel sends */
 
 union netlink_request {
 	struct nlmsghdr header;

@@ -20,12 +20,11 @@ static bool knows_inode(const struct netns_set *set, __u64 inode)
 
 static int add(struct netns_set *set, __u64 inode, __u64 cookie)
 {
-	struct netns_id *ids = list_make_room(set->ids, set->count, &set->room, sizeof(*ids));
+	struct netns_id *ids = list_add(&set->ids, &set->count, sizeof(*ids));
 
 	if (!ids)
 		return -ENOMEM;
-	set->ids = ids;
-	ids[set->count++] = (struct netns_id){inode, cookie};
+	*ids = (struct netns_id){inode, cookie};
 	return 0;
 }
 

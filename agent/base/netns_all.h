@@ -13,7 +13,7 @@ struct netns_id {
 };
 
 struct netns_set {
-	size_t count, room;
+	size_t count;
 	struct netns_id *ids;
 };
 

@@ -15,8 +15,9 @@ struct netns_way {
 };
 
 /*
- * Call `visit` for each entry of NETNS_NAMED_DIR, and with `processes` for each process. A way may
- * end nowhere by the time it is gone. Stops at the first non-zero result and returns it; -errno.
+ * Call `visit` for each entry of NETNS_NAMED_DIR and, with `processes`, for each process. A
+ * namespace may be gone when its path is opened. Stops at the first non-zero result and returns it;
+ * or -errno.
  */
 int netns_walk(bool processes, int (*visit)(const struct netns_way *way, void *data), void *data);
 

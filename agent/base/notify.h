@@ -3,8 +3,8 @@
 #define CTXPROP_NOTIFY_H
 
 /*
- * Tell the service manager how we are ("READY=1", see sd_notify(3)), if there is one that wants to
- * know. What goes wrong with that is nobody's trouble.
+ * Tell the service manager, if there is one, the state of this process ("READY=1", see
+ * sd_notify(3)). Errors are ignored.
  */
 void notify_manager(const char *state);
 

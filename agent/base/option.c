@@ -24,12 +24,21 @@ void option_add(struct option_list *list, const struct option_row *rows)
 	}
 }
 
+/* The place of a name in a list; its length: it is not there. */
+static size_t place_of(const struct option_list *list, const char *name)
+{
+	size_t i = 0;
+
+	while (i < list->count && strcmp(list->row[i]->name, name) != 0)
+		i++;
+	return i;
+}
+
 const struct option_row *option_find(const struct option_list *list, const char *name)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->row[i]->name, name))
-			return list->row[i];
-	return NULL;
+	const size_t place = place_of(list, name);
+
+	return place < list->count ? list->row[place] : NULL;
 }
 
 /* In the terms of getopt_long(). */
@@ -67,12 +76,17 @@ int option_read(const struct option_list *list, int argc, char **argv, bool only
 	char letters[3 * OPTION_LIST_MAX + 2], *end = letters;
 	const struct option_row *row;
 	int option, result = 0;
+	size_t place;
 
 	if (only_first)
 		*end++ = '+';
 	for (size_t i = 0; i < list->count; i++) {
 		row = list->row[i];
-		options[i] = (struct option){row->name, argument_of(row), NULL, LONG_ONLY + (int)i};
+		/* To getopt_long(), beginnings of two names are ambiguous if their numbers differ.
+		 */
+		place = row->alias ? place_of(list, row->alias) : i;
+		options[i] =
+		    (struct option){row->name, argument_of(row), NULL, LONG_ONLY + (int)place};
 		if (!row->letter)
 			continue;
 		*end++ = row->letter;

@@ -22,6 +22,11 @@ struct option_row {
 	 */
 	const char *argument;
 	const char *help; /* without line breaks; NULL: --help leaves it out */
+	/*
+	 * The name of the option for which this is another name: a beginning of both is that
+	 * option. It takes an argument as that does; nothing below is looked at.
+	 */
+	const char *alias;
 	/* What the option does. */
 	bool *flag;         /* becomes true */
 	const char **text;  /* becomes the argument */

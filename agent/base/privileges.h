@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * Give up for good all capabilities but those that a running daemon needs, and that no program can
- * be started with more. 0 or -errno.
+ * Give up all capabilities for good but those that a running daemon needs, and make sure that no
+ * program it starts can have more. 0 or -errno.
  *
  *   CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON   maps, attaching to devices, probes
  *   CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH   the programs of other users and containers, to probe them
@@ -27,8 +27,8 @@ struct privileges_lack {
 };
 
 /*
- * Which of the capabilities to follow the programs of others a process lacks; `pid` 0: this one.
- * Returns how many were put into `ret`, or -errno: they cannot be read.
+ * Which of the capabilities that following programs of other users takes a process does not have;
+ * `pid` 0: this process. Returns how many were put into `ret`, or -errno: they cannot be read.
  */
 int privileges_lacking(pid_t pid, struct privileges_lack ret[PRIVILEGES_LACKS]);
 

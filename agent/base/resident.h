@@ -3,15 +3,15 @@
 #define CTXPROP_RESIDENT_H
 
 /*
- * From now on malloc() gives back what is freed at the end of its heaps: by itself it would keep
- * ever more once a large block was freed, for each thread.
+ * From now on malloc() returns what is freed at the end of its heaps to the kernel. By default it
+ * keeps more and more, in the heap of each thread, after a large block was freed.
  */
 void resident_keep_low(void);
 
 /*
- * Give memory back that was needed once: free blocks of malloc(), and the pages of this program's
- * constants, which come back from its file when they are read. (The BPF objects are constants, and
- * most of it.)
+ * Return memory to the kernel that is not needed any more: free blocks of malloc(), and the pages
+ * of this program's constants, which are read from its file again when needed. (Most of them are
+ * BPF objects.)
  */
 void resident_shrink(void);
 

@@ -18,6 +18,7 @@ static const struct rule_row rows[] = {
 	CTXPROP_EVIDENCE(EVIDENCE_ROW)
 	CTXPROP_VETO(VETO_ROW)
 	CTXPROP_HABITS(HABIT_ROW)
+	CTXPROP_OTHER_HABITS(HABIT_ROW)
 };
 /* clang-format on */
 _Static_assert(sizeof(rows) / sizeof(rows[0]) == RULES, "every rule has a row");

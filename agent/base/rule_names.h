@@ -12,8 +12,10 @@ struct rule_row {
 	const char *name;
 	const char *text; /* one sentence without its full stop */
 	enum rule_kind kind;
-	__u32 least; /* a habit: so often seen until it is believed; 0: from the beginning */
-	__u32 ratio; /* a habit: the contrary may be seen once in so many times; 0: not once */
+	__u32 least; /* a habit: how often it must be kept to be believed; 0: it is believed from
+			the beginning */
+	__u32 ratio; /* a habit: how many more times for each that it was broken; 0: once broken it
+			is not believed any more */
 };
 
 /* The row of a rule (RULE_BY() and the like); NULL where there is none: "none" is no rule. */

@@ -5,11 +5,13 @@
 
 #include "base/signals.h"
 
-int signals_take(const int *signals)
+int signals_take(const int *signals, int ignored)
 {
 	sigset_t set;
 	int fd;
 
+	if (signal(ignored, SIG_IGN) == SIG_ERR)
+		return -errno;
 	sigemptyset(&set);
 	for (; *signals; signals++)
 		sigaddset(&set, *signals);

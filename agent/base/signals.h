@@ -5,9 +5,9 @@
 
 /*
  * Block these signals (a list that ends with 0) in the calling thread, and in those that it makes
- * from now on. Returns a descriptor, which the caller owns, that is readable when one has come
- * (signalfd(2), not blocking, close-on-exec), or -errno.
+ * from now on, and ignore one more. Returns a descriptor, which the caller owns, that is readable
+ * when one of the list has come (signalfd(2), not blocking, close-on-exec), or -errno.
  */
-int signals_take(const int *signals);
+int signals_take(const int *signals, int ignored);
 
 #endif

@@ -10,7 +10,7 @@
 	"start it in the host's (nsenter --time=/proc/1/ns/time)"
 
 /*
- * Does this process see other times of CLOCK_MONOTONIC or CLOCK_BOOTTIME than BPF programs do
+ * Do CLOCK_MONOTONIC or CLOCK_BOOTTIME differ between this process and BPF programs
  * (time_namespaces(7))?
  */
 bool time_namespace_differs(void);

@@ -13,20 +13,20 @@
 size_t utf8_length(const char *text);
 
 /*
- * The same of a character that can be shown in a line: 0, too, for what controls a terminal (C0,
- * DEL, C1), ends a line, turns the order of what is shown about, or is none of Unicode.
+ * The same for a character that can be shown in a line. Also 0 for one that controls a terminal
+ * (C0, DEL, C1), ends a line, changes the direction of writing, or is not in Unicode.
  */
 size_t utf8_shown(const char *text);
 
 /*
- * Can all of it be shown in a line? If the text was cut, what
- * that has left of a character at its end is taken away.
+ * Can all of it be shown in a line? If the text was cut (`is_cut`), an incomplete character at its
+ * end is removed first.
  */
 bool utf8_is_line(char *text, bool is_cut);
 
 /*
- * UTF-8 of a character, without a NUL: UTF8_MAX bytes at most. '?' for what cannot be shown in a
- * line, and for what is none. Returns how many bytes.
+ * Encode a character, without a NUL: UTF8_MAX bytes at most. '?' for one that cannot be shown in a
+ * line, or is invalid. Returns the number of bytes.
  */
 #define UTF8_MAX 4
 size_t utf8_encode(__u32 character, char ret[UTF8_MAX]);

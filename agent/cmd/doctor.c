@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +13,12 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/privileges.h"
+#include "cmd/colour.h"
 #include "cmd/command.h"
-#include "cmd/findings.h"
 #include "cmd/json.h"
 #include "cmd/talk.h"
 #include "engine/node.h"
 #include "flows/counters.h"
-#include "load/table.h"
 #include "load/attach.h"
 #include "load/control.h"
 #include "load/features.h"
@@ -26,7 +28,45 @@
 #include "load/map_memory.h"
 #include "load/node.h"
 #include "load/node_shares.h"
+#include "load/table.h"
 #include "load/tcx.h"
+
+/* Fine; worth knowing; keeps ctxprop from its main job. */
+enum finding { FINDING_OK, FINDING_NOTE, FINDING_BAD };
+
+struct findings {
+	json_t *array; /* NULL: text, at once */
+	bool bad;
+};
+
+__attribute__((format(printf, 4, 5))) void findings_add(struct findings *findings,
+							enum finding finding, const char *what,
+							const char *format, ...);
+
+static const char *const words[] = {
+    [FINDING_OK] = "ok", [FINDING_NOTE] = "note", [FINDING_BAD] = "bad"};
+static const enum colour colours[] = {
+    [FINDING_OK] = COLOUR_GOOD, [FINDING_NOTE] = COLOUR_CAUTION, [FINDING_BAD] = COLOUR_BAD};
+
+void findings_add(struct findings *findings, enum finding finding, const char *what,
+		  const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	findings->bad |= finding == FINDING_BAD;
+	if (findings->array) {
+		json_array_append_new(findings->array,
+				      json_pack("{ss, ss, ss}", "finding", words[finding], "what",
+						what, "text", text));
+		return;
+	}
+	colour_print(colours[finding], "%-5s", words[finding]);
+	printf(" %-14s %s\n", what, text);
+}
 
 /* The oldest kernel that is tested. */
 #define KERNEL_MAJOR 6
@@ -196,7 +236,7 @@ static void examine_daemon(struct findings *findings)
 		examine_rights(findings, daemon.pid);
 }
 
-/* Returns false when no programs of ours can be at any device. */
+/* Returns false if no programs of ours can be attached to any device. */
 static bool examine_layer(struct findings *findings, const struct pins *pins)
 {
 	char why[128];
@@ -220,7 +260,7 @@ static bool examine_layer(struct findings *findings, const struct pins *pins)
 	return true;
 }
 
-/* Is there room in the flow table, or was it once full? */
+/* How full is the flow table, and was it ever full? */
 static void examine_flows(struct findings *findings, const struct pins *pins)
 {
 	_cleanup_close_ int flows = command_open_map(pins, "flows");

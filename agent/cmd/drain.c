@@ -52,7 +52,7 @@ static int watch(struct control_client *client, bool json)
 
 		progress.told = false;
 		err = control_client_listen(client, &visitor, &type);
-		/* What was lost is told again; other news are not read. */
+		/* The number is sent again if it was lost; other notifications are ignored. */
 		if (err == -ENOBUFS || (type && type != CONTROL_DRAIN))
 			continue;
 		if (err)
@@ -90,7 +90,7 @@ static int drain_pins(const struct pins *pins, bool json)
 	struct damage damage;
 	int empty = 0;
 
-	/* Twice: a packet may have been on its way at the first time. */
+	/* Count twice: a packet may have been on its way the first time. */
 	for (;;) {
 		int err = removal_assess(pins, &damage);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <endian.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <bpf/bpf.h>
@@ -10,10 +12,39 @@
 #include "base/reason_names.h"
 #include "base/rule_names.h"
 #include "cmd/flow_why.h"
-#include "cmd/habits.h"
+#include "engine/habits.h"
 #include "flows/sockets.h"
 #include "load/node_maps.h"
 #include "pins/pins.h"
+
+enum habit_state { HABIT_SHOWN, HABIT_NOT_YET, HABIT_BROKEN };
+
+#define PORT_BITS 63
+
+/* A habit that is not believed: broken, as far as it could have been believed otherwise? */
+static enum habit_state habit_lacks(struct habit h, enum habit_id id)
+{
+	const struct habit_rule *rule = &habit_rules[id];
+	int often = h.kept >= rule->least;
+
+	return h.broken && (often || !rule->ratio) ? HABIT_BROKEN : HABIT_NOT_YET;
+}
+
+/*
+ * A habit of a process now. `port` is that of the peer, in host byte order. `ret_kept`: how often
+ * it was kept, 0 where that is not counted. Returns -1 for habits that are not the process's but of
+ * one loop, peer or program in it (ORDERLY, ROOM, OBJECTS_CLEAR); else enum habit_state.
+ */
+static int habit_of(enum habit_id id, const struct process *p, __u16 port, __u32 *ret_kept)
+{
+	*ret_kept = id < HABIT_COUNT ? p->habit[id].kept : 0;
+	if (id == HABIT_SINGLE_USE)
+		return process_is_single_use(p, 1ULL << (port & PORT_BITS)) ? HABIT_SHOWN
+									    : HABIT_BROKEN;
+	if (id >= HABIT_COUNT)
+		return -1;
+	return process_has_habit(p, id) ? HABIT_SHOWN : (int)habit_lacks(p->habit[id], id);
+}
 
 static const char *const state_names[] = {
     [HABIT_SHOWN] = "shown", [HABIT_NOT_YET] = "not yet", [HABIT_BROKEN] = "broken"};
@@ -88,7 +119,7 @@ static void print_process(const struct last *last)
 		puts("it takes no requests, so there is none that it could call for");
 }
 
-static void print_habit(enum habit habit, enum habit_state state, __u32 seen)
+static void print_habit(enum habit_id habit, enum habit_state state, __u32 seen)
 {
 	const struct rule_row *row = rule_row(RULE_HABIT(habit));
 
@@ -104,7 +135,7 @@ static void print_habits(const struct last *last)
 	const char *separator = "    shown   ";
 	__u32 seen;
 
-	for (unsigned int habit = 0; habit < HABIT_COUNT; habit++) {
+	for (unsigned int habit = 0; habit < HABITS; habit++) {
 		if (habit_of(habit, &last->process, last->port, &seen) != HABIT_SHOWN)
 			continue;
 		printf("%s%s", separator, rule_row(RULE_HABIT(habit))->name);
@@ -112,7 +143,7 @@ static void print_habits(const struct last *last)
 	}
 	if (*separator == ',')
 		putchar('\n');
-	for (unsigned int habit = 0; habit < HABIT_COUNT; habit++) {
+	for (unsigned int habit = 0; habit < HABITS; habit++) {
 		int state = habit_of(habit, &last->process, last->port, &seen);
 
 		if (state > HABIT_SHOWN)
@@ -160,7 +191,7 @@ static json_t *habits_json(const struct last *last)
 	json_t *array = json_array();
 	__u32 seen;
 
-	for (unsigned int habit = 0; habit < HABIT_COUNT; habit++) {
+	for (unsigned int habit = 0; habit < HABITS; habit++) {
 		const struct rule_row *row = rule_row(RULE_HABIT(habit));
 		int state = habit_of(habit, &last->process, last->port, &seen);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why the last call of a connection belongs to the trace that it belongs to, as `ctxprop flows -x`
- * explains it. Evidence and veto are those of that call; requests and habits are those of now.
+ * Explains, for `ctxprop flows -x`, why the last call of a connection belongs to its trace.
+ * Evidence and veto are those of that call; requests and habits are those of this moment.
  */
 #ifndef CTXPROP_FLOW_WHY_H
 #define CTXPROP_FLOW_WHY_H

@@ -241,7 +241,7 @@ static int listen_on(struct control_client *client, const struct command_flags *
 	}
 }
 
-/* It may be started before the daemon, so a missing daemon is no reason to end. */
+/* It may be started before the daemon, so it waits for one. */
 static void warn_of_nobody(void)
 {
 	struct policy_error error = {};

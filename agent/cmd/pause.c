@@ -6,7 +6,9 @@
 #include "cmd/talk.h"
 #include "load/control.h"
 
-/* It is one write to a map, so that it works at once and without a daemon; that is told after it.
+/*
+ * This is one write to a map, so it works at once and without a daemon, which is notified
+ * afterwards.
  */
 static int set(const struct pins *pins, const struct command_flags *flags, bool paused)
 {

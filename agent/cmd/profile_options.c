@@ -134,7 +134,7 @@ static int set_trace(const struct option_row *row, const char *word)
 	return COMMAND_OK;
 }
 
-/* `given`: of those that are for taking samples, not for what is read. */
+/* `given`: set by options that are for taking samples, not for reading files. */
 const struct option_row command_profile_options[] = {
     {"duration", 'd', "TIME", "sample for this long (default 10s); Ctrl-C ends it earlier",
      .set = set_duration, .given = &wanted.sampling},

@@ -43,7 +43,7 @@ static void print_head(bool waits)
 	printf("%9s %9s  %s\n", "P50", "P99", "ENDPOINT  HOTTEST FUNCTION");
 }
 
-/* How long each of the requests was at something. */
+/* A time divided by the number of requests, in milliseconds. */
 static void print_each(const struct line *line, __u64 ns)
 {
 	if (line->requests)
@@ -226,7 +226,9 @@ static void add_up(struct showing *showing)
 	}
 }
 
-/* Has it no share: are shares of what requests cost? Not if there is nothing of that. */
+/*
+ * Has it no share, because shares are of the cost of requests? Not if requests have cost nothing.
+ */
 static bool is_left_out(const struct showing *showing)
 {
 	return !showing->wanted->all && showing->none_ns < showing->total_ns;
@@ -322,7 +324,7 @@ static int print_json(const struct showing *showing)
 	return json_print(object);
 }
 
-/* On standard error: what the shares are not of. */
+/* Print on standard error what is not included in the shares. */
 static void print_rest(const struct showing *showing)
 {
 	const struct message_endpoints *endpoints = &showing->endpoints;
@@ -384,7 +386,7 @@ static int compare_width(const void *a, const void *b)
 	return (first->total < second->total) - (first->total > second->total);
 }
 
-/* What stands on the root, the widest first. Returns how many there are. */
+/* The children of the root, the widest first. Returns their number. */
 static size_t sort_children(const struct flame *root, const struct flame ***ret)
 {
 	const struct flame **sorted;

@@ -55,18 +55,21 @@ static void show_progress(const struct samples *samples, bool off_cpu, __u64 sin
 		fprintf(stderr, "and %llu waits ", counts->waits);
 }
 
-/* Until the time is over, or Ctrl-C. Returns how long samples were taken. */
-static __u64 sample(struct sampler *sampler, const struct sampler_options *options,
+/* Sample until the time is over, or Ctrl-C. Returns how long that was. */
+static __u64 sample(const struct profiler *profiler, const struct sampler_options *options,
 		    struct samples *samples)
 {
+	struct sampler *sampler = profiler->sampler;
 	const __u64 begin_ns = sampler_until_ns(sampler) - options->duration_ns;
 	const __u64 begun_ns = clock_now_ns();
 	__u64 since_ns = 0;
+	bool is_done = true;
 
 	signal(SIGINT, on_interrupt);
 	while (!interrupted && since_ns < options->duration_ns) {
-		pause_ms(PAUSE_MS);
+		pause_ms(is_done ? PAUSE_MS : 0);
 		sampler_read(sampler, samples_take, samples);
+		is_done = processes_refresh(profiler->processes);
 		since_ns = clock_now_ns() - begun_ns;
 		show_progress(samples, options->off_cpu, since_ns);
 	}
@@ -88,6 +91,10 @@ static void print_label_losses(const struct samples *samples)
 		fprintf(stderr,
 			"profile: %llu samples have more labels than the %d that are kept\n",
 			labels->left_out, PROFILE_LABELS_MAX);
+	if (labels->crowded)
+		fprintf(stderr,
+			"profile: %llu samples lost their labels: too many different ones\n",
+			labels->crowded);
 	if (labels->unnamed)
 		fprintf(stderr, "profile: %llu labels were left out: their keys have no names\n",
 			labels->unnamed);
@@ -171,11 +178,11 @@ static json_t *labels_json(const struct message *message, const struct samples *
 {
 	const struct labels *labels = samples_labels(samples);
 
-	return json_pack("{so,sI,sI,sI,sI,sI}", "samples", count_labels(message), "cut",
+	return json_pack("{so,sI,sI,sI,sI,sI,sI}", "samples", count_labels(message), "cut",
 			 (json_int_t)labels->cut, "left_out", (json_int_t)labels->left_out,
-			 "unnamed", (json_int_t)labels->unnamed, "conflicts",
-			 (json_int_t)labels->conflicts, "conflicts_of_traces",
-			 (json_int_t)samples_counts(samples)->conflicts);
+			 "crowded", (json_int_t)labels->crowded, "unnamed",
+			 (json_int_t)labels->unnamed, "conflicts", (json_int_t)labels->conflicts,
+			 "conflicts_of_traces", (json_int_t)samples_counts(samples)->conflicts);
 }
 
 /* How many waits have begun, and how many of them no time is told of; NULL: nobody has asked. */
@@ -206,7 +213,7 @@ static bool keeps_none(const char *of, const void *data)
 	return false;
 }
 
-/* Where only some processes were sampled, how many requests there were says nothing to others. */
+/* If only some processes were sampled, the number of requests of other services is not used. */
 static int write_file(const struct profile_wanted *wanted, struct message *message)
 {
 	if (wanted->sampler.tgid || wanted->sampler.cgroup)
@@ -283,7 +290,7 @@ static int run(const struct profile_wanted *wanted, struct profiler *profiler,
 
 	if (!taking.samples)
 		return command_refuse("out of memory");
-	taking.duration_ns = (__s64)sample(profiler->sampler, &wanted->sampler, taking.samples);
+	taking.duration_ns = (__s64)sample(profiler, &wanted->sampler, taking.samples);
 	pause_ms(has_requests(taking.samples) ? SETTLE_MS : 0);
 	exit_code = join_requests(wanted, &taking);
 	print_losses(profiler, taking.samples, reader);

@@ -72,8 +72,10 @@ int talk_find_store(struct control_store *ret, pid_t *ret_pid, struct policy_err
 	return err;
 }
 
-/* Does the request apply to all network namespaces of a daemon? Others only ask, or name one of
- * them. */
+/*
+ * Does the request apply to all network namespaces of a daemon? Others only read, or name one
+ * namespace.
+ */
 static bool is_for_all(__u16 type)
 {
 	return type != CONTROL_RULE_GET && type != CONTROL_SET_GET && type != CONTROL_ATTACH &&

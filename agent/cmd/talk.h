@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Talking to the daemon that attends this network namespace. Where that one's own is another one,
- * orders that would hold in all of its namespaces are refused: they are given in its own.
+ * Requests to the daemon that works in this network namespace. If the daemon's own namespace is
+ * another one, orders that would hold in all of its namespaces are refused: they have to be given
+ * in its own.
  */
 #ifndef CTXPROP_CMD_TALK_H
 #define CTXPROP_CMD_TALK_H
@@ -20,10 +21,10 @@ struct talk {
 	const struct control_place *place;
 };
 
-/* Say it and hear the answer; complains itself. Returns an exit code. */
+/* Send it and read the answer; prints errors itself. Returns an exit code. */
 int talk(const struct talk *talk, const struct control_visitor *visitor);
 
-/* The same where no answer but a word is expected. */
+/* The same for requests that have no answer but an acknowledgement. */
 int talk_order(const struct talk *talk);
 
 /* The daemon that attends this network namespace. */
@@ -32,13 +33,13 @@ struct talk_daemon {
 	unsigned int rules; /* beside the built-in ones */
 };
 
-/* Does it answer? 0 or -errno with its text, as control_client_ask(). Complains of nothing. */
+/* Does it answer? 0 or -errno with its text, as control_client_ask(). Prints nothing. */
 int talk_find_daemon(struct talk_daemon *ret, struct policy_error *error);
 
 /* Where the daemon stores spans; `ret_pid` as in struct talk_daemon. As talk_find_daemon(). */
 int talk_find_store(struct control_store *ret, pid_t *ret_pid, struct policy_error *error);
 
-/* Let the daemon know of something, if there is one. Waits for a second at most. */
+/* Notify the daemon, if there is one. Waits for a second at most. */
 void talk_tell(__u16 type);
 
 #endif

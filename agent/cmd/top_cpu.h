@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What endpoints cost on the CPU, by the windows of a continuous profile. */
+/* The CPU time of endpoints, by the windows of a continuous profile. */
 #ifndef CTXPROP_CMD_TOP_CPU_H
 #define CTXPROP_CMD_TOP_CPU_H
 
@@ -18,15 +18,15 @@ struct top_cpu {
 	__s64 changed_ns;
 };
 
-/* Read what was sampled in so many whole minutes, and the running one. */
+/* Read what was sampled in the last `minutes` whole minutes and the current one. */
 void top_cpu_read(struct top_cpu *cpu, unsigned int minutes);
 
 /* ns of each request; -1: not known, for it is no request that is served, or has no samples. */
 __s64 top_cpu_of(const struct top_cpu *cpu, const struct busy *busy);
 
 /*
- * How many CPUs all of its requests kept busy, 1 being one of them; -1: not known. `busy` NULL:
- * what belongs to no request.
+ * How many CPUs its requests kept busy in the mean (1: one CPU all the time); -1: not known. `busy`
+ * NULL: what belongs to no request.
  */
 double top_cpu_share(const struct top_cpu *cpu, const struct busy *busy);
 

@@ -164,8 +164,8 @@ static bool is_other_end(const struct query_span *server, const struct query_spa
 }
 
 /*
- * The span that stands above another one; `count`: none does. A program that hands a traceparent on
- * as it got it names its caller's span: then the connection tells which call it was.
+ * The index of the parent of a span; `count`: it has none. A program that forwards a traceparent
+ * unchanged names its caller's span: then the connection tells which call it was.
  */
 static size_t find_parent(const struct query_trace *trace, const struct query_span *child)
 {
@@ -270,7 +270,7 @@ void waterfall_print(const struct query_trace *trace)
 	for (size_t i = 0; i < trace->count; i++)
 		if (!drawn[i] && parent[i] == trace->count)
 			draw(&drawing, i);
-	/* Whose parents go in a circle, as strangers may have named them. */
+	/* Spans whose parents form a circle, since clients can choose ids. */
 	for (size_t i = 0; i < trace->count; i++)
 		if (!drawn[i])
 			draw(&drawing, i);

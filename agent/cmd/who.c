@@ -78,9 +78,9 @@ static const char *part_text(const struct who_told *told, char ret[PART_MAX])
 
 	*ret = '\0';
 	if (name && told->what == WHO_VIRTUAL)
-		snprintf(ret, PART_MAX, "%s %llu", name, told->key.goroutine & ~JAVA_VIRTUAL);
+		snprintf(ret, PART_MAX, "%s %llu", name, told->key.context & ~JAVA_VIRTUAL);
 	else if (name)
-		snprintf(ret, PART_MAX, "%s 0x%llx", name, told->key.goroutine);
+		snprintf(ret, PART_MAX, "%s 0x%llx", name, told->key.context);
 	return ret;
 }
 

@@ -250,7 +250,7 @@ static int explain(sqlite3 *db, const struct pins *pins, struct subject *subject
 
 	if (!subject->host[0])
 		count = print_calls(db, subject, NULL);
-	/* A name that has no address may stand in requests. */
+	/* A name without an address may still be in requests. */
 	if (subject->host[0] && !subject->addresses)
 		count = print_calls(db, subject, subject->host);
 	for (size_t i = 0; count >= 0 && i < subject->addresses; i++) {

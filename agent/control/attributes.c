@@ -49,22 +49,18 @@ int attributes_each(const void *bytes, size_t size, const struct attribute_table
 		    int (*visit)(const struct nlattr *attribute, void *data), void *data,
 		    struct policy_error *error)
 {
-	const char *at = bytes, *end = at + size;
+	const char *end = (const char *)bytes + size;
+	const struct nlattr *attribute = bytes;
 	__u64 seen = 0;
 	int err = 0;
 
-	while (!err && at < end) {
-		const struct nlattr *attribute = (const struct nlattr *)at;
-		size_t left = (size_t)(end - at), step;
-
-		if (left < sizeof(*attribute) || attribute->nla_len < sizeof(*attribute) ||
-		    attribute->nla_len > left)
+	while (!err && (const char *)attribute < end) {
+		if (!mnl_attr_ok(attribute, (int)(end - (const char *)attribute)))
 			return policy_fail(error, -EINVAL, "an attribute is cut off");
 		err = check(attribute, table, &seen, error);
 		if (!err)
 			err = visit(attribute, data);
-		step = MNL_ALIGN(attribute->nla_len);
-		at += step < left ? step : left;
+		attribute = mnl_attr_next(attribute);
 	}
 	return err;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attributes that come from elsewhere: each is held against a table before anybody looks into it.
- * Unknown types, short and long payloads, repetitions and loose bytes are refused.
+ * Attributes of messages that anybody may have sent: each is checked against a table before its
+ * payload is read. Unknown types, payloads of a wrong size, repetitions and trailing bytes are
+ * refused.
  */
 #ifndef CTXPROP_CONTROL_ATTRIBUTES_H
 #define CTXPROP_CONTROL_ATTRIBUTES_H
@@ -31,8 +32,8 @@ struct attribute_table {
 };
 
 /*
- * Check `size` bytes of attributes and give each to `visit`. Stops at the first that is wrong or
- * that `visit` does not want. 0 or -errno.
+ * Check `size` bytes of attributes and give each to `visit`. Stops at the first that is wrong, or
+ * for which `visit` does not return 0. 0 or -errno.
  */
 int attributes_each(const void *bytes, size_t size, const struct attribute_table *table,
 		    int (*visit)(const struct nlattr *attribute, void *data), void *data,

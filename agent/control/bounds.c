@@ -7,13 +7,11 @@
 
 int bounds_add(struct bounds *bounds, struct policy_number number)
 {
-	struct policy_number *list =
-	    list_make_room(bounds->number, bounds->count, &bounds->room, sizeof(*list));
+	struct policy_number *list = list_add(&bounds->number, &bounds->count, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
-	bounds->number = list;
-	list[bounds->count++] = number;
+	*list = number;
 	return 0;
 }
 

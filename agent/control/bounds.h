@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers at which the classes of one dimension begin. */
+/*
+ * The numbers at which the classes of one dimension (addresses, ports, ...) begin: see compile.h.
+ */
 #ifndef CTXPROP_CONTROL_BOUNDS_H
 #define CTXPROP_CONTROL_BOUNDS_H
 
@@ -9,7 +11,7 @@
 
 struct bounds {
 	struct policy_number *number;
-	size_t count, room;
+	size_t count;
 };
 
 /* Add a number. 0 or -ENOMEM. */

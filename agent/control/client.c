@@ -20,12 +20,12 @@
 #define ANSWER_SECONDS 10
 #define TOLD_SECONDS   1
 #define BUFFER         (4 * 1024 * 1024)
-#define NOISE_MAX      10000 /* datagrams that are no answers, at most, until one comes */
+#define NOISE_MAX      10000 /* how many datagrams that are no answers are skipped until one comes */
 
 struct control_client {
 	struct mnl_socket *nl;
 	struct pins home; /* of the daemon's own network namespace */
-	bool listens;     /* it hears of changes, and asks nothing */
+	bool listens;     /* it only receives notifications of changes */
 	bool away;        /* that is another one than the caller's */
 	int rights;       /* see right.h */
 	__u32 port;       /* of the daemon */
@@ -45,7 +45,7 @@ static void set_buffer(int fd, int forced, int polite)
 		setsockopt(fd, SOL_SOCKET, polite, &size, sizeof(size));
 }
 
-/* Where the daemon is, as far as this network namespace's pins tell. 0 or -errno. */
+/* Find the daemon by the pins of this network namespace. 0 or -errno. */
 static int find_home(struct control_client *client)
 {
 	struct pins here;
@@ -83,7 +83,7 @@ static int open_socket(struct control_client *client, bool listen)
 		return -errno;
 	if (mnl_socket_bind(client->nl, listen ? CONTROL_GROUP : 0, MNL_SOCKET_AUTOPID) < 0)
 		return -errno;
-	control_right_show(fd); /* who has not the right is told so by the daemon */
+	control_right_show(fd); /* if this fails, the daemon says that the right is missing */
 	return 0;
 }
 
@@ -186,8 +186,8 @@ static bool is_admin(const struct control_client *client, const struct control_s
 }
 
 /*
- * Anybody could sit on the daemon's port, or write to the group: only root with CAP_NET_ADMIN is
- * believed. A daemon that was started meanwhile may have another port.
+ * Anybody could take the daemon's port, or send to the group, so only root with CAP_NET_ADMIN is
+ * trusted. A daemon that was started meanwhile may have another port.
  */
 static bool is_daemon(struct control_client *client, const struct control_sender *sender,
 		      struct policy_error *error)
@@ -199,7 +199,9 @@ static bool is_daemon(struct control_client *client, const struct control_sender
 			    sender->pid, sender->uid);
 		return false;
 	}
-	/* What a daemon says when it ends may be read when it is gone; its port was its own. */
+	/*
+	 * What a daemon sends as it ends may be read after it is gone; then its port was its own.
+	 */
 	if (!client->listens && !is_admin(client, sender)) {
 		policy_fail(
 		    error, -EACCES,
@@ -218,7 +220,7 @@ static bool is_daemon(struct control_client *client, const struct control_sender
 	return false;
 }
 
-/* One datagram; not what somebody says in the group in which nothing is to be said. */
+/* Receive one datagram, skipping those sent to the group that only shows rights. */
 static ssize_t receive_told(struct control_client *client, struct control_sender *ret_sender)
 {
 	ssize_t size = -EAGAIN;
@@ -323,7 +325,7 @@ int control_client_listen(struct control_client *client, const struct control_vi
 	ssize_t size = receive(client, visitor->error);
 	size_t left;
 
-	/* Whoever else writes to the group is not heard. */
+	/* Skip what others send to the group. */
 	while (size == -EACCES)
 		size = receive(client, visitor->error);
 	if (size < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command's end of the control socket. The daemon is the one that attends the caller's network
- * namespace: it listens in that one, or in another one, its own, where the socket is made then.
+ * The command's end of the control socket. The daemon is the one that works in the caller's network
+ * namespace. It listens in its own, which may be another one; then the socket is made there.
  */
 #ifndef CTXPROP_CONTROL_CLIENT_H
 #define CTXPROP_CONTROL_CLIENT_H
@@ -32,8 +32,8 @@ struct control_message *control_client_begin(struct control_client *client, __u1
 int control_client_ask(struct control_client *client, const struct control_visitor *visitor);
 
 /*
- * The same with the patience of a second: the daemon has to see whose request it is as long as the
- * socket is there.
+ * The same, but waits for a second at most. It has to wait at all because the daemon checks the
+ * sender while the socket is open.
  */
 int control_client_tell(struct control_client *client, struct policy_error *error);
 

@@ -34,7 +34,7 @@ struct control_about {
 	__u64 hits; /* requests that it has decided */
 };
 
-/* Begin a message at `bytes`, which are aligned and have `room` (at least 256). */
+/* Begin a message at `bytes`, which are aligned; there are `room` of them (at least 256). */
 void control_begin(struct control_message *message, void *bytes, size_t room, __u16 type,
 		   __u16 flags);
 
@@ -56,10 +56,7 @@ bool control_put_store(struct control_message *message, const struct control_sto
  */
 const struct nlmsghdr *control_next(const char **at, size_t *left);
 
-/*
- * What a message says, in the order in which it stands there. NULL: that is not expected, and
- * refused.
- */
+/* Called for each part of a message, in their order. NULL: a message with this part is refused. */
 struct control_visitor {
 	int (*on_rule)(const struct policy_rule *rule, const struct control_about *about,
 		       void *data);
@@ -72,9 +69,9 @@ struct control_visitor {
 };
 
 /*
- * Read a message whose length was checked. What is given to the visitor is sound: it could have
- * been read from a text. A rule without priority has POLICY_PRIO_UNSAID. 0, -errno of the first
- * thing that is wrong, or the visitor's.
+ * Read a message whose length was checked. What is given to the visitor is valid: it could have
+ * been read from a policy file. A rule without priority has POLICY_PRIO_UNSAID. 0, -errno of the
+ * first thing that is wrong, or the visitor's.
  */
 int control_read(const struct nlmsghdr *header, const struct control_visitor *visitor);
 

@@ -29,7 +29,7 @@ struct reading {
 	const char *word[WORDS_MAX];
 	struct place place[WORDS_MAX];
 	size_t count;
-	bool is_policy; /* something was read that only a policy says */
+	bool is_policy; /* something was read that only a policy has */
 	struct place here;
 	char *next;  /* text that was not read yet; NULL: no more */
 	char text[]; /* a copy of all of it, that is cut into words */
@@ -40,7 +40,7 @@ static bool says(const struct reading *reading, size_t word, const char *text)
 	return word < reading->count && !strcmp(reading->word[word], text);
 }
 
-/* May a word be told to others? Not what a file has that is no policy: it may be a secret. */
+/* May a word be quoted in an error? Not if the file may not be a policy: it could be a secret. */
 static bool may_quote(const struct reading *reading, size_t word)
 {
 	return reading->is_policy ||
@@ -254,7 +254,7 @@ static int load(int fd, const char *path, char **ret_text, size_t *ret_size,
 
 int policy_load(const char *path, char **ret_text, size_t *ret_size, struct policy_error *error)
 {
-	/* A pipe without a writer makes nobody wait. */
+	/* So that a pipe without a writer does not block. */
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat file;
 

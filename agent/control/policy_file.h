@@ -18,19 +18,19 @@
 
 /*
  * Read a policy. `name` stands in errors: "NAME:LINE:COLUMN: 'WORD': what was wrong". Words are
- * quoted of policies only: of a text that does not begin like one an error tells nothing. 0 and a
- * policy for the caller to clear, or -errno and an empty one.
+ * quoted only if the text begins like a policy: an error must not reveal the contents of another
+ * file. 0 and a policy for the caller to clear, or -errno and an empty one.
  */
 int policy_read(const char *text, size_t size, const char *name, struct policy *ret,
 		struct policy_error *error);
 
 /*
- * The text of a policy's file, for the caller to free, and its size: a regular file that is not too
- * large, of which nothing is waited for. 0, -ENOENT when there is none, or -errno.
+ * The text of a policy's file, for the caller to free, and its size. It must be a regular file that
+ * is not too large. 0, -ENOENT when there is none, or -errno.
  */
 int policy_load(const char *path, char **ret_text, size_t *ret_size, struct policy_error *error);
 
-/* Read a policy from whatever stands at a path, a pipe too. -ENOENT when there is nothing. */
+/* Read a policy from a path, which may be a pipe. -ENOENT when there is nothing. */
 int policy_read_file(const char *path, struct policy *ret, struct policy_error *error);
 
 /* The same from an open stream. */

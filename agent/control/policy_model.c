@@ -109,17 +109,17 @@ static int check_parts(const struct policy_rule *rule, struct policy_error *erro
 				   "strip or skip");
 	if (rule->cgroup[0] && rule->dir != POLICY_OUT)
 		return policy_fail(error, -EINVAL,
-				   "only the sender's cgroup is known: 'cgroup' wants 'dir out'");
+				   "only the sender's cgroup is known: 'cgroup' needs 'dir out'");
 	if (rule->host[0] && rule->dir == POLICY_IN)
-		return policy_fail(error, -EINVAL, "'host' wants 'dir out' or 'dir forward'");
+		return policy_fail(error, -EINVAL, "'host' needs 'dir out' or 'dir forward'");
 	if (rule->sample != POLICY_SAMPLE_ALL && !begins_traces(rule->action))
 		return policy_fail(error, -EINVAL,
-				   "'sample' wants an action that can begin a trace: inject or "
+				   "'sample' needs an action that can begin a trace: inject or "
 				   "restart, with 'dir in' accept or ignore");
 	if (rule->no_root && rule->action != POLICY_INJECT)
-		return policy_fail(error, -EINVAL, "'root no' wants 'action inject'");
+		return policy_fail(error, -EINVAL, "'root no' needs 'action inject'");
 	if (rule->no_tracestate && rule->action != POLICY_INJECT)
-		return policy_fail(error, -EINVAL, "'tracestate no' wants 'action inject'");
+		return policy_fail(error, -EINVAL, "'tracestate no' needs 'action inject'");
 	return 0;
 }
 
@@ -234,10 +234,11 @@ int policy_delete_rule(struct policy *policy, __u32 prio, struct policy_error *e
 
 	if (at >= policy->count || policy->rules[at].prio != prio) {
 		if (prio > POLICY_PRIO_MAX && prio <= builtin[POLICY_BUILTIN_RULES - 1].prio)
-			return policy_fail(error, -ENOENT,
-					   "%u is built in or nothing; built-in rules cannot be "
-					   "deleted, only preceded by others",
-					   prio);
+			return policy_fail(
+			    error, -ENOENT,
+			    "no user's rule has priority %u; built-in rules cannot be "
+			    "deleted, only preceded by others",
+			    prio);
 		return policy_fail(error, -ENOENT, "there is no rule of priority %u", prio);
 	}
 	policy->count--;

@@ -16,7 +16,7 @@ void policy_clear(struct policy *policy);
 /* A deep copy. 0 or -ENOMEM, then `ret` is empty. */
 int policy_copy(const struct policy *policy, struct policy *ret);
 
-/* The rules that stand behind a user's; `index` below POLICY_BUILTIN_RULES. */
+/* The rules that follow the user's; `index` is less than POLICY_BUILTIN_RULES. */
 const struct policy_rule *policy_builtin(size_t index);
 
 /*
@@ -28,7 +28,7 @@ void policy_builtin_set_sample(__u32 sample);
 /* Do the built-in rules say what the packet programs do without any policy? */
 bool policy_builtin_is_usual(void);
 
-/* A rule that asks for nothing, and injects. */
+/* Make a rule that matches everything, and injects. */
 void policy_rule_init(struct policy_rule *rule);
 
 /* Do the parts of a rule go together? 0 or -EINVAL. */
@@ -37,10 +37,10 @@ int policy_rule_check(const struct policy_rule *rule, struct policy_error *error
 /* The user's rule with this priority, or NULL. */
 const struct policy_rule *policy_find(const struct policy *policy, __u32 prio);
 
-/* A priority behind all rules that there are; above POLICY_PRIO_MAX: there is none left. */
+/* A priority behind all rules; one above POLICY_PRIO_MAX means that none is left. */
 __u32 policy_next_prio(const struct policy *policy);
 
-/* How an addition meets what is there already (as NLM_F_* in rtnetlink). */
+/* What to do if a rule of this priority exists, or does not (as NLM_F_* in rtnetlink). */
 enum policy_put { POLICY_PUT_NEW, POLICY_PUT_EITHER, POLICY_PUT_EXISTING };
 
 /*

@@ -19,14 +19,14 @@
 /* The priority of a rule whose text has none. */
 #define POLICY_PRIO_UNSAID 0xffffffff
 
-/* Read a rule. 0, or -EINVAL: error->text says what was wrong with word number error->word. */
+/* Read a rule. 0, or -EINVAL: error->text says what is wrong with word number error->word. */
 int rule_parse(const char *const *words, size_t count, struct policy_rule *ret,
 	       struct policy_error *error);
 
 /* Write a rule, but for its priority, into POLICY_RULE_TEXT_MAX bytes; returns them. */
 const char *rule_text(char *buffer, const struct policy_rule *rule);
 
-/* Does a rule that comes from elsewhere read as itself when it is written down? */
+/* Does a rule that somebody sent give the same rule when it is written as text and read again? */
 bool rule_is_text(const struct policy_rule *rule);
 
 /* Read the networks of a set. As rule_parse(), or -ENOMEM; the caller frees ret->prefixes. */

@@ -9,10 +9,10 @@
 
 #include "pins/pins.h"
 
-/* Leave word of the port that the daemon got. 0 or -errno. */
+/* Keep the port that the daemon got, for commands to find. 0 or -errno. */
 int control_port_keep(const struct pins *pins, __u32 port);
 
-/* The port of the daemon that has these pins, as far as is known: the usual one without word. */
+/* The port of the daemon that has these pins: the one that was kept, else the usual one. */
 __u32 control_port_find(const struct pins *pins);
 
 #endif

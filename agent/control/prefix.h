@@ -7,7 +7,10 @@
 
 #define POLICY_PREFIX_TEXT_MAX 50
 
-/* Read a network. 0, -EINVAL: none, or -EDOM: bits are set behind the prefix; `ret` has none. */
+/*
+ * Read a network. 0; -EINVAL: it is not one; or -EDOM: bits behind the prefix are set, which are 0
+ * in `ret`.
+ */
 int prefix_parse(const char *text, struct policy_prefix *ret);
 
 /* Write a network into a buffer of POLICY_PREFIX_TEXT_MAX bytes; returns it. */
@@ -16,7 +19,7 @@ const char *prefix_text(char *buffer, const struct policy_prefix *prefix);
 /* Is it one of IPv4? */
 bool prefix_is_ipv4(const struct policy_prefix *prefix);
 
-/* Are length and bits as they should be? For networks that come from elsewhere. */
+/* Is the length in range, and are the bits behind it 0? For networks that somebody sent. */
 bool prefix_is_sound(const struct policy_prefix *prefix);
 
 #endif

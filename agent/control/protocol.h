@@ -16,7 +16,7 @@
 
 /* The multicast group that hears of changes: bit 0, number 1. */
 #define CONTROL_GROUP 1
-/* The number of the group that both ends enter to show what they may do (right.h). */
+/* The number of the group that both ends enter to show that they have CAP_NET_ADMIN (right.h). */
 #define CONTROL_RIGHT_GROUP 2
 #define CONTROL_RIGHT_BIT   (1U << (CONTROL_RIGHT_GROUP - 1))
 

@@ -27,7 +27,7 @@ int control_right_open(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The words of a line, by number, that matter here; they stand in hex (groups), or are decimal. */
+/* The fields of a line that are used, by number; groups are hexadecimal, all others decimal. */
 enum { WORD_PROTOCOL = 1, WORD_PORT, WORD_GROUPS, WORD_INODE = 9, WORDS };
 
 static bool read_line(char *line, __u32 port, struct control_right *ret_right)
@@ -48,7 +48,7 @@ static bool read_line(char *line, __u32 port, struct control_right *ret_right)
 	return true;
 }
 
-/* A stream of its own each time: one that is rewound may tell what it has read before. */
+/* Opened anew each time: a stream that is rewound may return what it has read before. */
 static FILE *from_start(int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);

@@ -19,8 +19,10 @@ struct control_right {
 	bool admin; /* who made it, or had it, had CAP_NET_ADMIN */
 };
 
-/* Show by a NETLINK_USERSOCK, which is bound, that we have the right. 0; -EPERM: we have not; or
- * -errno. */
+/*
+ * Enter the group with a bound NETLINK_USERSOCK, to show that this process has the capability. 0;
+ * -EPERM: it has not; or -errno.
+ */
 int control_right_show(int fd);
 
 /* The sockets of this thread's network namespace: a descriptor for control_right_of(), or -errno.

@@ -6,25 +6,35 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "control/receive.h"
 #include "control/right.h"
 #include "control/server.h"
 
-#define RECEIVE_BUFFER    (4 * 1024 * 1024)
-#define MESSAGES_A_TURN   32     /* then the daemon looks after other things */
-#define SEND_TIMEOUT_USEC 100000 /* a peer that does not read its answer costs no more */
-#define ERROR_TEXT_MAX    sizeof(((struct policy_error *)0)->text)
+#define RECEIVE_BUFFER   (4 * 1024 * 1024)
+#define DATAGRAMS_A_TURN 32 /* then the daemon looks after other things */
+/* In a datagram of who is not known to be root; what is behind these is not looked at. */
+#define MESSAGES_OF_OTHERS 32
+#define SEND_TIMEOUT_USEC  100000 /* a peer that does not read its answer costs no more */
+/* For those who may only ask: then an answer is not waited for any more, if it is not read. */
+#define ANSWER_NS (NS_PER_SECOND / 2)
+/* They are refused once so much time was spent on them; it comes back ten times as slowly. */
+#define ASKED_NS       NS_PER_SECOND
+#define ASKED_PART     10
+#define ERROR_TEXT_MAX sizeof(((struct policy_error *)0)->text)
 
 struct control_server {
 	struct mnl_socket *nl;
 	int rights; /* see right.h */
 	struct control_server_options options;
+	__u64 spent_ns, spent_at_ns; /* on who may only ask, as it was then (CLOCK_MONOTONIC) */
 	_Alignas(struct nlmsghdr) char received[CONTROL_MESSAGE_MAX];
 };
 
 struct control_answer {
 	struct control_server *server;
 	struct control_peer peer;
+	__u64 begin_ns;
 	struct control_message part;
 	_Alignas(struct nlmsghdr) char bytes[CONTROL_PART_MAX];
 };
@@ -143,7 +153,7 @@ static void acknowledge(const struct control_server *server, const struct contro
 		header->nlmsg_flags |= NLM_F_ACK_TLVS;
 		mnl_attr_put_strz(header, NLMSGERR_ATTR_MSG, error->text);
 	}
-	/* Never waits: this goes to those, too, who were refused. */
+	/* Never blocks, since this is also sent to peers that were refused. */
 	send_to(server, peer->port, 0, header, MSG_DONTWAIT);
 }
 
@@ -152,13 +162,18 @@ static bool is_change(__u16 type)
 	return type != CONTROL_RULE_GET && type != CONTROL_SET_GET && type != CONTROL_STORE_GET;
 }
 
-/* User 0 with CAP_NET_ADMIN: its process gets the id that it has here. */
+/* Is it user 0 with CAP_NET_ADMIN? Then peer->pid becomes the id in our own pid namespace. Asked
+ * once for a datagram. */
 static bool is_admin(const struct control_server *server, struct control_peer *peer)
 {
 	struct control_right right;
 
+	if (peer->standing != CONTROL_UNASKED)
+		return peer->standing == CONTROL_ADMIN;
+	peer->standing = CONTROL_OTHER;
 	if (peer->uid || control_right_of(server->rights, peer->port, &right) || !right.admin)
 		return false;
+	peer->standing = CONTROL_ADMIN;
 	peer->pid = control_right_holder(right.inode, peer->pid);
 	return true;
 }
@@ -179,9 +194,31 @@ static int check_rights(const struct control_server *server, struct control_peer
 	return policy_fail(error, -EPERM, "only root may ask for this");
 }
 
+/*
+ * Is there time for somebody who may only ask? All of these together get a tenth of it, and what
+ * they have had in advance.
+ */
+static bool has_time(struct control_server *server)
+{
+	const __u64 now_ns = clock_now_ns(), back_ns = (now_ns - server->spent_at_ns) / ASKED_PART;
+
+	server->spent_ns -= back_ns < server->spent_ns ? back_ns : server->spent_ns;
+	server->spent_at_ns = now_ns;
+	return server->spent_ns < ASKED_NS;
+}
+
+/* Send a message of an answer. 0, -EAGAIN: it is not read, or -errno. */
+static int send_answer(const struct control_answer *answer, const struct nlmsghdr *header)
+{
+	const bool waits =
+	    answer->peer.standing == CONTROL_ADMIN || clock_now_ns() - answer->begin_ns < ANSWER_NS;
+
+	return send_to(answer->server, answer->peer.port, 0, header, waits ? 0 : MSG_DONTWAIT);
+}
+
 static int send_part(const struct control_answer *answer)
 {
-	return send_to(answer->server, answer->peer.port, 0, answer->part.header, 0);
+	return send_answer(answer, answer->part.header);
 }
 
 /* The next message of an answer: one rule, the store, or a piece of a set. Each is a datagram of
@@ -214,7 +251,7 @@ int control_answer_set(struct control_answer *answer, const struct policy_set *s
 	size_t left = set->count;
 	int err;
 
-	/* A set without networks is worth a message, too. */
+	/* A set without networks is sent, too. */
 	do {
 		part.count = left < most ? left : most;
 		if (!control_put_set(next_part(answer, CONTROL_SET_NEW), &part))
@@ -243,7 +280,27 @@ static void end_answer(struct control_answer *answer)
 	header->nlmsg_seq = answer->peer.sequence;
 	header->nlmsg_pid = control_server_port(answer->server);
 	*status = 0;
-	send_to(answer->server, answer->peer.port, 0, header, 0);
+	send_answer(answer, header);
+}
+
+/* A question that the peer may ask. */
+static int answer_question(struct control_server *server, struct control_peer *peer,
+			   const struct nlmsghdr *request, struct policy_error *error)
+{
+	struct control_answer answer = {.server = server, .peer = *peer};
+	const bool counts = peer->standing != CONTROL_ADMIN;
+	int err;
+
+	if (counts && (peer->questions++ || !has_time(server)))
+		return policy_fail(error, -EBUSY, "too much was asked, ask again in some seconds");
+	if ((request->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
+		return policy_fail(error, -EINVAL, "this can only be dumped");
+	answer.begin_ns = clock_now_ns();
+	err = server->options.handle(request, &answer, server->options.data, error);
+	if (!err)
+		end_answer(&answer);
+	server->spent_ns += counts ? clock_now_ns() - answer.begin_ns : 0;
+	return err;
 }
 
 static int dispatch(struct control_server *server, struct control_peer *peer,
@@ -258,13 +315,10 @@ static int dispatch(struct control_server *server, struct control_peer *peer,
 	err = check_rights(server, peer, type, error);
 	if (err)
 		return err;
+	if (!is_change(type))
+		return answer_question(server, peer, request, error);
 	answer.peer = *peer;
-	if (!is_change(type) && (request->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
-		return policy_fail(error, -EINVAL, "this can only be dumped");
-	err = server->options.handle(request, &answer, server->options.data, error);
-	if (!err && !is_change(type))
-		end_answer(&answer);
-	return err;
+	return server->options.handle(request, &answer, server->options.data, error);
 }
 
 static void handle(struct control_server *server, struct control_peer *peer,
@@ -273,7 +327,10 @@ static void handle(struct control_server *server, struct control_peer *peer,
 	struct policy_error error = {};
 	int err;
 
-	/* Acknowledgements and noise are not answered, or two daemons would talk for ever. */
+	/*
+	 * Acknowledgements and other messages are not answered, or two daemons could answer each
+	 * other for ever.
+	 */
 	if (!(request->nlmsg_flags & NLM_F_REQUEST) || request->nlmsg_type < NLMSG_MIN_TYPE)
 		return;
 	peer->sequence = request->nlmsg_seq;
@@ -301,7 +358,7 @@ static ssize_t receive(struct control_server *server, struct control_peer *ret_p
 
 void control_server_read(struct control_server *server)
 {
-	for (int turn = 0; turn < MESSAGES_A_TURN; turn++) {
+	for (int turn = 0; turn < DATAGRAMS_A_TURN; turn++) {
 		const char *at = server->received;
 		const struct nlmsghdr *request;
 		struct control_peer peer = {};
@@ -310,7 +367,11 @@ void control_server_read(struct control_server *server)
 
 		if (size == -EAGAIN)
 			return;
-		while ((request = control_next(&at, &left)))
+		for (int i = 0; i < MESSAGES_OF_OTHERS || peer.standing == CONTROL_ADMIN; i++) {
+			request = control_next(&at, &left);
+			if (!request)
+				break;
 			handle(server, &peer, request);
+		}
 	}
 }

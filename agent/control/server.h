@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The daemon's end of the control socket. Anybody may write to a NETLINK_USERSOCK: each message is
- * held against the credentials that the kernel attaches to it, and what the kernel lets its sender
- * do (right.h), before it is looked into.
+ * The daemon's end of the control socket. Anybody may write to a NETLINK_USERSOCK. So the
+ * credentials that the kernel attaches to each message, and what its sender may do (right.h), are
+ * checked before the message is read.
  */
 #ifndef CTXPROP_CONTROL_SERVER_H
 #define CTXPROP_CONTROL_SERVER_H
@@ -14,13 +14,18 @@
 
 struct control_server;
 
-/* Who asks, and how much that is allowed to. */
+/* What the sender of a datagram may do. */
+enum control_standing { CONTROL_UNASKED, CONTROL_OTHER, CONTROL_ADMIN };
+
+/* Who sent a request, and what that process may do. */
 struct control_peer {
 	pid_t pid; /* of who may change things: in our own pid namespace; 0: it is not known */
 	uid_t uid;
 	gid_t gid;
 	__u32 port;
 	__u32 sequence;
+	enum control_standing standing;
+	__u32 questions; /* of this datagram that were answered */
 };
 
 /* An answer in parts; made by the server, filled by the handler. */
@@ -36,7 +41,8 @@ typedef int (*control_handler)(const struct nlmsghdr *request, struct control_an
 struct control_server_options {
 	control_handler handle;
 	void *data;
-	gid_t readers; /* members of this group may ask, too; 0: only root */
+	/* Members of this group may ask, too, once in a datagram; 0: only root. */
+	gid_t readers;
 };
 
 /* Listen in this network namespace, at the usual port if it is free. 0 or -errno. */
@@ -59,7 +65,7 @@ int control_answer_store(struct control_answer *answer, const struct control_sto
 /* Whom the answer is for. */
 const struct control_peer *control_answer_peer(const struct control_answer *answer);
 
-/* Tell those who listen to the group. Nobody has to. */
+/* Send a notification to the group, whether or not anybody listens. */
 void control_server_notify(const struct control_server *server,
 			   const struct control_message *message);
 

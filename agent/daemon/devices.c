@@ -25,7 +25,7 @@ struct devices {
 	char *left;        /* names of devices that are left alone */
 	struct links_handler handler;
 	struct device *table;
-	size_t count, room;
+	size_t count;
 };
 
 static struct device *find(struct devices *devices, int ifindex)
@@ -38,14 +38,11 @@ static struct device *find(struct devices *devices, int ifindex)
 
 static struct device *add(struct devices *devices, const struct link *link)
 {
-	struct device *table =
-	    list_make_room(devices->table, devices->count, &devices->room, sizeof(*table));
+	struct device *device = list_add(&devices->table, &devices->count, sizeof(*device));
 
-	if (!table)
-		return NULL;
-	devices->table = table;
-	table[devices->count] = (struct device){.link = *link};
-	return &table[devices->count++];
+	if (device)
+		*device = (struct device){.link = *link};
+	return device;
 }
 
 static void log_attached(const struct devices *devices, const struct link *link, bool existed,
@@ -99,7 +96,7 @@ static void meet(struct devices *devices, struct device *device)
 		attach(devices, device, false);
 }
 
-/* Should the programs stand at a device that they do not stand at? */
+/* Should programs be attached to this device that are not? */
 static bool is_missing(const struct devices *devices, const struct device *device)
 {
 	const struct link *link = &device->link;
@@ -153,7 +150,7 @@ static void on_gone(int ifindex, void *data)
 	*device = devices->table[--devices->count];
 }
 
-/* Somebody removed a qdisc or classifier: was it ours? */
+/* Somebody has removed a qdisc or classifier: attach again if it was ours. */
 static void on_filters_lost(int ifindex, void *data)
 {
 	struct devices *devices = data;
@@ -181,7 +178,7 @@ int devices_read(struct devices *devices)
 	return err;
 }
 
-/* A pin named <ifindex>-<hook> whose device went while no daemon ran. */
+/* A pin <ifindex>-<hook> whose device was removed while no daemon ran. */
 static int forget_if_gone(const char *path, const char *name, void *data)
 {
 	struct devices *devices = data;

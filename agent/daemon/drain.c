@@ -24,7 +24,7 @@ int drain_begin(struct drain *drain)
 	return 0;
 }
 
-/* How far it is; `left` NULL: it was given up. */
+/* Notify of the progress; `left` NULL: draining was cancelled. */
 static void tell(const struct drain *drain, const __u32 *left)
 {
 	_Alignas(struct nlmsghdr) char bytes[CONTROL_PART_MAX];
@@ -36,7 +36,7 @@ static void tell(const struct drain *drain, const __u32 *left)
 	control_server_notify(drain->server, &message);
 }
 
-/* Nothing is left when that was seen twice: a packet may have been on its way at the first time. */
+/* Only after two counts of zero: a packet may have been on its way at the first one. */
 static bool look(struct drain *drain)
 {
 	unsigned long total, shifted;

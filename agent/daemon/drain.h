@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draining: no new edits, translation goes on until no connection's numbers are shifted, and then
- * everything is detached. Whoever switches editing on again gives it up.
+ * Draining: nothing new is edited, and when there is no connection left whose numbers are shifted,
+ * everything is detached. Switching editing on again ends it.
  */
 #ifndef CTXPROP_DRAIN_H
 #define CTXPROP_DRAIN_H
@@ -27,7 +27,7 @@ int drain_begin(struct drain *drain);
 /* Do what is due. Returns the milliseconds until there is more to do, -1: none. */
 int drain_do(struct drain *drain, bool *ret_done);
 
-/* All connections are through: detach everything. 0 or -errno, which was logged. */
+/* No connection needs the programs any more: detach everything. 0 or -errno, which was logged. */
 int drain_finish(struct drain *drain);
 
 #endif

@@ -18,16 +18,16 @@
 #define NS_PER_MS (NS_PER_SECOND / 1000)
 #define WHY_TEXT  160
 
-/* Numbers that stand for a flow in a state. */
+/* Hashes, each of a flow and its state. */
 struct states {
 	__u64 *state;
-	size_t count, room;
+	size_t count;
 };
 
 struct flow_log {
 	int flows_fd;
 	__u64 next_ns;
-	struct states told, found; /* by the last look, in order; by this one */
+	struct states told, found; /* of the last look, sorted; of this one */
 	struct log_limit limit;
 };
 
@@ -64,15 +64,14 @@ static bool has(const struct states *states, __u64 state)
 	       bsearch(&state, states->state, states->count, sizeof(state), compare);
 }
 
-/* What finds no room is told of once more. */
+/* Without memory it is logged once more. */
 static void add(struct states *states, __u64 state)
 {
-	__u64 *list = list_make_room(states->state, states->count, &states->room, sizeof(*list));
+	__u64 *list = list_add(&states->state, &states->count, sizeof(*list));
 
 	if (!list)
 		return;
-	states->state = list;
-	list[states->count++] = state;
+	*list = state;
 }
 
 static __u64 state_of(const struct flow_key *key, const struct flow *flow)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections that are left alone, in the log: why, once for each. They are found in the flow
- * table, which is read once a second, so that those are not told of that have gone by then.
+ * Logs once for each connection that is left alone why it is. They are found in the flow table,
+ * which is read once a second, so that shorter connections may not be logged.
  */
 #ifndef CTXPROP_DAEMON_FLOW_LOG_H
 #define CTXPROP_DAEMON_FLOW_LOG_H
@@ -11,7 +11,9 @@ struct flow_log;
 /* `flows_fd`: the map `flows`; the caller's, and open for as long as this is. 0 or -ENOMEM. */
 int flow_log_new(int flows_fd, struct flow_log **ret_log);
 
-/* Look, if it is time to. Returns the milliseconds until it is again; -1: `log` is NULL. */
+/*
+ * Read the table if it is time. Returns the milliseconds until it is time again; -1: `log` is NULL.
+ */
 int flow_log_do(struct flow_log *log);
 
 /* NULL is allowed. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many lines of one kind the log gets in a second; how many were left out is said behind them.
- */
+/* Limits log lines of one kind to so many per second, and counts those that are left out. */
 #ifndef CTXPROP_DAEMON_LOG_LIMIT_H
 #define CTXPROP_DAEMON_LOG_LIMIT_H
 
@@ -17,10 +16,10 @@ struct log_limit {
 	unsigned long due;      /* left out before it, and not asked for yet */
 };
 
-/* Is there room for one more line at this time of CLOCK_MONOTONIC? Else it is counted. */
+/* May one more line be logged at this time of CLOCK_MONOTONIC? If not, it is counted. */
 bool log_limit_take(struct log_limit *limit, __u64 now_ns);
 
-/* How many lines were left out in seconds that are over, and were not asked for yet. */
+/* The number of lines that were left out until the current second, since this was last asked. */
 unsigned long log_limit_left_out(struct log_limit *limit, __u64 now_ns);
 
 #endif

@@ -15,7 +15,7 @@
 #define CAUSE_TEXT    96
 #define NAME_OF(name) ((name) ? (name) : "")
 
-/* What a stranger wrote, without anything that a terminal or a log would take for its own. */
+/* A text that others wrote, without characters that a terminal or a log would interpret. */
 static void copy_plain(char *ret, size_t size, const char *text)
 {
 	size_t used = 0;

@@ -13,7 +13,9 @@ struct hearer {
 	void *to;
 };
 
-/* Of what is counted of spans: what was lost on the way to the store, or to the receiver. */
+/*
+ * Of all counts of spans, those of spans that were lost on the way to the store or to the receiver.
+ */
 static bool is_loss(const char *what)
 {
 	static const char otlp[] = "otlp-";

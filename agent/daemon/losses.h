@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that this daemon loses of spans, and who is told of it. */
+/* Collects all counts of spans that this daemon loses, and reports them. */
 #ifndef CTXPROP_DAEMON_LOSSES_H
 #define CTXPROP_DAEMON_LOSSES_H
 
@@ -14,8 +14,8 @@ struct losses_source {
 };
 
 /*
- * Tell the receiver of spans what is lost from now on. `source` has to stay where it is. That it
- * cannot be told is logged.
+ * Report what is lost from now on to the receiver of spans. `source` must stay valid. If it cannot
+ * be reported, that is logged.
  */
 void losses_begin(struct losses_source *source, const struct otlp_options *receiver);
 void losses_end(struct losses_source *source);

@@ -173,7 +173,9 @@ static int set_profile(const struct option_row *row, const char *value)
 	wanted.profile = value;
 	if (!recorder_words_parse(value, &words))
 		return OPTIONS_RUN;
-	return refuse(row, value, "a number from 1 to 99, or one and ,off-cpu (19,off-cpu)");
+	return refuse(row, value,
+		      "a number from 1 to 99, which ,off-cpu ,window=SECONDS (5 to 60) and "
+		      ",full=PERCENT (1 to 90) may follow");
 }
 
 static int set_head(const struct option_row *row, const char *value)
@@ -319,10 +321,15 @@ static const struct option_row rows[] = {
      "reads the map traces_ctx_v1, unless they change too often)",
      .set = set_publish},
     {"publish-goroutines", 0, "WHEN", "the former name of --publish, until version 1.0",
-     .set = set_publish},
+     .alias = "publish"},
     {"ignore-request-ids", 0, NULL,
      "do not take a call that copies a request's x-request-id as made for that request",
      .flag = &wanted.ignore_request_ids},
+    {"http2", 0, NULL,
+     "give requests of HTTP/2 without TLS a header, too (experimental: always a new trace, and "
+     "they "
+     "have no spans)",
+     .flag = &wanted.http2},
     {"services", 0, "FILE", "rules that name services in spans, read again on SIGHUP",
      .text = &wanted.services},
     {"store", 0, "FILE",
@@ -393,7 +400,7 @@ static int show_help(const struct option_row *row, const char *value)
 	return OPTIONS_DONE;
 }
 
-/* Do the options fit each other, and is nothing left over? */
+/* Do the options go together, and is there no further argument? */
 static enum options_next check(int argc, char **argv)
 {
 	if (wanted.profile && !wanted.store) {

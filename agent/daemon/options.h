@@ -26,7 +26,9 @@ struct options {
 	gid_t readers;             /* group that may ask for the policy, beside root; 0: none */
 	enum publish_mode publish; /* of what changes hands on threads */
 	bool ignore_request_ids;   /* x-request-id is no evidence */
-	bool wait_for_policy;      /* a file that is wrong is waited with, not ended for */
+	bool http2;                /* requests of HTTP/2 get headers, too */
+	bool wait_for_policy;      /* if the policy file is wrong, wait until it changes instead of
+				      ending */
 	bool drain;                /* what is pinned, and end */
 	const char *policy;        /* file, or NULL: the usual one, if it is there */
 	struct wanted wanted;      /* network namespaces to work in */
@@ -35,7 +37,7 @@ struct options {
 	struct store_limits store_limits;
 	const char *profile;    /* what is recorded, see recorder_words.h; NULL: nothing */
 	__u32 head_bytes;       /* of each head, for spans */
-	struct redact *redact;  /* what is replaced in them, or NULL */
+	struct redact *redact;  /* patterns for what is replaced in requests' texts, or NULL */
 	struct keep_rules keep; /* of traces that are not sampled */
 	const char *otlp;       /* URL to send spans to; NULL: the environment may name one */
 	const char *otlp_headers, *otlp_ca; /* files, or NULL */

@@ -115,8 +115,8 @@ static int detach_entered(const struct orders *orders, struct site *site,
 }
 
 /*
- * Editing is off meanwhile, or another flow might get an offset: everywhere, but not for an order
- * that is refused in any case.
+ * Switch editing off everywhere before counting, so that no further flow gets an offset. This is
+ * not done for an order that is refused in any case.
  */
 static int detach(const struct orders *orders, const struct control_place *place,
 		  struct policy_error *error)

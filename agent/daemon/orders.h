@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ctxprop orders beside policies: attach, detach, drain; and what it has done by itself. */
+/*
+ * Carries out what ctxprop orders beside policies (attach, detach, drain), and notes what it has
+ * done itself.
+ */
 #ifndef CTXPROP_ORDERS_H
 #define CTXPROP_ORDERS_H
 

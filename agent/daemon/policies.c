@@ -1,21 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/cgroup.h"
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "base/netns.h"
 #include "control/compile.h"
 #include "control/policy_file.h"
 #include "control/policy_model.h"
+#include "control/policy_types.h"
 #include "daemon/policies.h"
 #include "daemon/policy_hits.h"
-#include "daemon/policy_memory.h"
+#include "pins/pins.h"
+#include "pins/texts.h"
 
-/* What names came to, folded into one number that tells whether any of them has changed. */
+#define TEXT "policy"
+/* What stands before the policy: the stamp of the file, as a comment. */
+#define STAMP_FORMAT "# upon %016llx\n"
+#define STAMP_LENGTH 24
+
+/* A hash of the text of a policy's file, its stamp. */
+static __u64 policy_memory_stamp(const char *text, size_t size)
+{
+	__u64 hash = 0xcbf29ce484222325ULL; /* FNV-1a */
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (__u64)(unsigned char)text[i]) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* Keep a policy that began with the file of this stamp. 0 or -errno. */
+static int policy_memory_keep(const struct pins *pins, __u64 stamp, const struct policy *policy)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return -ENOMEM;
+	fprintf(stream, STAMP_FORMAT, (unsigned long long)stamp);
+	policy_write(stream, policy);
+	if (fclose(stream))
+		return -ENOMEM;
+	return texts_put(pins, TEXT, text);
+}
+
+/*
+ * The policy that was kept. 0; -ENOENT: none; -ESTALE: the file was another one; -errno with
+ * error->text.
+ */
+static int policy_memory_recall(const struct pins *pins, __u64 stamp, struct policy *ret,
+				struct policy_error *error)
+{
+	_cleanup_free_ char *text = NULL;
+	char line[STAMP_LENGTH + 1];
+	int err = texts_get(pins, TEXT, &text);
+
+	if (err)
+		return err == -ENOENT ? err : policy_fail(error, err, "%s", strerror(-err));
+	snprintf(line, sizeof(line), STAMP_FORMAT, (unsigned long long)stamp);
+	if (strncmp(text, line, STAMP_LENGTH) != 0)
+		return -ESTALE;
+	return policy_read(text, strlen(text), TEXT, ret, error);
+}
+
+/* Forget it. */
+static void policy_memory_drop(const struct pins *pins)
+{
+	texts_drop(pins, TEXT);
+}
+
+/* Add the number of a name to a hash, by which changes of any of them are found. */
 static __u64 fold(__u64 *named, __u64 number)
 {
 	*named = (*named ^ number) * 0x100000001b3ULL;
@@ -42,7 +101,7 @@ static int compile(const struct policies *policies, const struct policy *policy,
 		   struct policy_error *error)
 {
 	__u32 generation;
-	int err = policies_next_generation(&policies->maps, &generation);
+	int err = policy_maps_next_generation(&policies->maps, &generation);
 
 	if (err)
 		return policy_fail(error, err, "policy map: %s", strerror(-err));
@@ -67,7 +126,7 @@ static int put(const struct policies *policies, const struct policy *policy, __u
 		  : 0;
 	if (err)
 		return err;
-	err = policies_put(&policies->maps, image);
+	err = policy_maps_put(&policies->maps, image);
 	if (!err)
 		policy_hits_release(&policies->maps, policy);
 	return err ? policy_fail(error, err, "policy map: %s", strerror(-err)) : 0;
@@ -112,7 +171,7 @@ static void log_unknown(const struct policy *policy)
 	}
 }
 
-/* The policy of the file, and the stamp of the very text that it was read from. */
+/* The policy of the file, and the stamp of the text that it was read from. */
 static int read_file(const struct policies *policies, struct policy *ret, __u64 *ret_stamp)
 {
 	struct policy_error error = {};
@@ -184,7 +243,7 @@ static bool recall(struct policies *policies)
 	return !err;
 }
 
-int policies_begin(struct policies *policies, const struct policies_maps *maps,
+int policies_begin(struct policies *policies, const struct policy_maps *maps,
 		   const struct pins *pins)
 {
 	struct policy policy = policies->policy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policy that a daemon holds, and its way into the packet programs. */
+/* The policy of a daemon, and how it is put in force in the packet programs. */
 #ifndef CTXPROP_DAEMON_POLICIES_H
 #define CTXPROP_DAEMON_POLICIES_H
 
@@ -7,21 +7,21 @@
 
 #include "control/policy_types.h"
 #include "pins/pins.h"
-#include "load/policies.h"
+#include "load/policy_maps.h"
 
 struct policy_hits;
 
 #define POLICIES_FILE "/etc/ctxprop/policy"
 
 struct policies {
-	struct policies_maps maps;
+	struct policy_maps maps;
 	struct policy policy;    /* in force; changed by the daemon's main thread only */
 	pthread_mutex_t lock;    /* held while it changes, and by other threads that read it */
 	const char *file;        /* where it is read from at start and on SIGHUP */
 	bool file_must_exist;    /* named on the command line */
 	__u64 stamp;             /* of the file as it was read; 0: there was none */
 	const struct pins *pins; /* where changes are kept for the next daemon */
-	__u64 named;             /* what the names of devices and cgroups came to, as one number */
+	__u64 named; /* a hash of the numbers of all devices and cgroups that rules name */
 };
 
 /*
@@ -31,13 +31,13 @@ struct policies {
 int policies_read(struct policies *policies, const char *file);
 
 /*
- * Put what was read in force, in the maps of a layer; or what ctxprop has made of it since, if the
- * file is the same still. The pins must outlive it. What is wrong is logged. 0 or -errno.
+ * Put in force what was read, in the maps of a layer; or, if the file has not changed since, the
+ * policy as ctxprop has changed it. The pins must outlive it. Errors are logged. 0 or -errno.
  */
-int policies_begin(struct policies *policies, const struct policies_maps *maps,
+int policies_begin(struct policies *policies, const struct policy_maps *maps,
 		   const struct pins *pins);
 
-/* What is in force now is kept for the next daemon. */
+/* Keep what is in force now for the next daemon. */
 void policies_keep(const struct policies *policies);
 
 /* Read the file again. A bad line is logged and the old policy stays. */
@@ -49,7 +49,7 @@ void policies_reload(struct policies *policies);
  */
 int policies_apply(struct policies *policies, struct policy *policy, struct policy_error *error);
 
-/* Devices and cgroups come and go: let the rules mean those that are there now. */
+/* Put the policy in force again if devices or cgroups that rules name have come or gone. */
 void policies_refresh(struct policies *policies);
 
 /*

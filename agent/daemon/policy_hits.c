@@ -13,7 +13,7 @@
 /* The first counters are those of the built-in rules. */
 #define FIRST POLICY_DIRS
 
-/* All that a rule says, as one number; never 0. */
+/* A hash of everything that a rule says; never 0. */
 static __u64 identity(const struct policy_rule *rule)
 {
 	__u64 hash = 0xcbf29ce484222325ULL ^ rule->prio; /* FNV-1a */
@@ -24,14 +24,14 @@ static __u64 identity(const struct policy_rule *rule)
 	return hash ? hash : 1;
 }
 
-static int owners_get(const struct policies_maps *maps, struct policy_owners *ret)
+static int owners_get(const struct policy_maps *maps, struct policy_owners *ret)
 {
 	__u32 index = 0;
 
 	return bpf_map_lookup_elem(maps->owners_fd, &index, ret);
 }
 
-static int owners_put(const struct policies_maps *maps, const struct policy_owners *owners)
+static int owners_put(const struct policy_maps *maps, const struct policy_owners *owners)
 {
 	__u32 index = 0;
 
@@ -55,7 +55,7 @@ static __u64 *values_alloc(int *ret_cpus)
 	return *ret_cpus < 0 ? NULL : calloc((size_t)*ret_cpus, sizeof(__u64));
 }
 
-static int reset(const struct policies_maps *maps, __u32 counter)
+static int reset(const struct policy_maps *maps, __u32 counter)
 {
 	int cpus;
 	_cleanup_free_ __u64 *zeros = values_alloc(&cpus);
@@ -66,7 +66,7 @@ static int reset(const struct policies_maps *maps, __u32 counter)
 }
 
 /* A new rule: a free counter, which begins at 0. */
-static int take_free(const struct policies_maps *maps, struct policy_owners *owners, __u64 rule,
+static int take_free(const struct policy_maps *maps, struct policy_owners *owners, __u64 rule,
 		     __u32 *ret_counter)
 {
 	__u32 counter = find(owners, 0);
@@ -79,7 +79,7 @@ static int take_free(const struct policies_maps *maps, struct policy_owners *own
 	return 0;
 }
 
-int policy_hits_assign(const struct policies_maps *maps, const struct policy *policy,
+int policy_hits_assign(const struct policy_maps *maps, const struct policy *policy,
 		       struct policy_image *image)
 {
 	struct policy_owners owners;
@@ -96,7 +96,7 @@ int policy_hits_assign(const struct policies_maps *maps, const struct policy *po
 	return err ? err : owners_put(maps, &owners);
 }
 
-void policy_hits_release(const struct policies_maps *maps, const struct policy *policy)
+void policy_hits_release(const struct policy_maps *maps, const struct policy *policy)
 {
 	struct policy_owners owners, kept = {};
 
@@ -112,7 +112,7 @@ void policy_hits_release(const struct policies_maps *maps, const struct policy *
 	owners_put(maps, &kept);
 }
 
-static int read_one(const struct policies_maps *maps, __u32 counter, __u64 *values, int cpus,
+static int read_one(const struct policy_maps *maps, __u32 counter, __u64 *values, int cpus,
 		    __u64 *ret)
 {
 	int err = bpf_map_lookup_elem(maps->hits_fd, &counter, values);
@@ -123,7 +123,7 @@ static int read_one(const struct policies_maps *maps, __u32 counter, __u64 *valu
 	return err;
 }
 
-int policy_hits_read(const struct policies_maps *maps, const struct policy *policy,
+int policy_hits_read(const struct policy_maps *maps, const struct policy *policy,
 		     struct policy_hits *ret)
 {
 	int cpus;

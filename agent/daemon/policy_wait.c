@@ -12,7 +12,7 @@
 
 #define LOOK_MS 2000
 
-/* Which file it is, in which state; all zero: none. */
+/* Identity and state of a file; all zero: there is none. */
 struct version {
 	dev_t device;
 	ino_t inode;

@@ -154,7 +154,7 @@ static void announce(const struct requests *requests, const struct change *chang
 		 policy->set_count == 1 ? "" : "s");
 }
 
-/* The reply has the rule as it turned out. */
+/* The reply has the rule as it is in the policy. */
 static void echo(const struct change *change, struct control_answer *answer)
 {
 	__u16 type = change->request->nlmsg_type;

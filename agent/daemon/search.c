@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 
 #include "base/cleanup.h"
+#include "base/list.h"
 #include "daemon/search.h"
 
 /* A namespace that was looked into, and is none of ours. */
@@ -25,7 +26,7 @@ int search_open(const char *path, ino_t *ret_inode)
 
 	if (fd < 0 || fstatfs(fd, &fs) || fstat(fd, &status))
 		return -errno;
-	/* Another one is about to be mounted over. */
+	/* The file of a namespace that is about to be mounted there. */
 	if ((unsigned long)fs.f_type != NSFS_MAGIC)
 		return -EINVAL;
 	*ret_inode = status.st_ino;
@@ -43,16 +44,14 @@ static struct search_declined *find(const struct search *search, ino_t inode)
 /* Without memory it is looked into again the next time. */
 static void decline(struct search *search, ino_t inode, bool busy)
 {
-	struct search_declined *grown =
-	    reallocarray(search->declined, search->declined_count + 1, sizeof(*search->declined));
+	struct search_declined *declined =
+	    list_add(&search->declined, &search->declined_count, sizeof(*declined));
 
-	if (!grown)
-		return;
-	search->declined = grown;
-	grown[search->declined_count++] = (struct search_declined){inode, true, busy};
+	if (declined)
+		*declined = (struct search_declined){inode, true, busy};
 }
 
-/* Forget those that were not met again: their numbers may be given to others. */
+/* Forget those that were not found again: their inode numbers may be used again. */
 static void prune(struct search *search)
 {
 	size_t kept = 0;
@@ -81,7 +80,7 @@ static int look_at(const struct netns_way *way, void *data)
 		return 0;
 	declined = find(search, inode);
 	if (declined) {
-		/* Several ways lead to it; once is enough. */
+		/* Several paths lead to it; once is enough. */
 		if (declined->seen || !declined->busy) {
 			declined->seen = true;
 			return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking for network namespaces that are wanted and not yet known. */
+/* Looks for network namespaces that are wanted and not yet known. */
 #ifndef CTXPROP_SEARCH_H
 #define CTXPROP_SEARCH_H
 
@@ -15,9 +15,9 @@ struct search {
 	/* Is the namespace with this inode number one of ours? */
 	bool (*is_known)(ino_t inode, void *data);
 	/*
-	 * A namespace that is not, and its descriptor; `again`: not for the first time. It is asked
-	 * for once more in the next search if this returns -EWOULDBLOCK, and never after other
-	 * errors.
+	 * Called with a namespace that is not known, and its descriptor; `again`: not for the first
+	 * time. If it returns -EWOULDBLOCK, it is called once more in the next search; after other
+	 * errors, never.
 	 */
 	int (*meet)(const struct netns_way *way, int fd, ino_t inode, bool again, void *data);
 	void *data;
@@ -34,8 +34,8 @@ void search_free(struct search *search);
 int search_open(const char *path, ino_t *ret_inode);
 
 /*
- * Open the namespace with this inode number by the way of `path` (PATH_MAX bytes); if that leads
- * there no more another one is put there. Its descriptor, -ENOENT or -errno.
+ * Open the namespace with this inode number by `path` (PATH_MAX bytes). If the path no longer leads
+ * there, another one is searched for and stored in it. Its descriptor, -ENOENT or -errno.
  */
 int search_reopen(ino_t inode, char *path);
 

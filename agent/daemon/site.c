@@ -5,15 +5,41 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "daemon/layers.h"
 #include "daemon/site.h"
+#include "load/control.h"
 #include "load/entry.h"
 #include "load/layer.h"
 #include "load/links.h"
 #include "load/node.h"
 #include "load/programs.h"
 #include "load/removal.h"
+#include "pins/pins.h"
 #include "pins/texts.h"
+
+static int pause_if_other(const char *path, const char *name, void *data)
+{
+	const struct pins *pins = data;
+	int err;
+
+	if (!strcmp(path, pins->layer_dir))
+		return 0;
+	err = control_set_paused(path, true);
+	if (err)
+		log_warning("older-layer-edits", "older layer %s: cannot switch off its edits: %s",
+			    name, strerror(-err));
+	else
+		log_warning(
+		    "older-layer",
+		    "older layer %s: it only translates from now on; `ctxprop detach` removes it",
+		    name);
+	return 0;
+}
+
+/* Switch off the edits of this namespace's other layers; they keep translating. Logs each. */
+static void layers_pause_others(const struct pins *pins)
+{
+	pins_each_layer(pins, pause_if_other, (void *)pins);
+}
 
 /* The pinned text with the names of devices that are left alone. */
 #define LEFT_TEXT "devices"
@@ -31,7 +57,9 @@ static void clear(struct site *site)
 	memset(site->attacher.prog_fd, -1, sizeof(site->attacher.prog_fd));
 }
 
-/* A device needs programs of a framing: those of entries are there, what they go on in may not be.
+/*
+ * A device needs programs of a framing. Entries are there already, but the shared programs in which
+ * they continue may not be loaded.
  */
 static int need_programs(void *data, enum framing framing)
 {

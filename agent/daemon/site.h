@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One network namespace in which the daemon's programs stand. Nothing here keeps the namespace
- * alive, neither a descriptor nor a socket. Its functions are to be called in that namespace.
+ * One network namespace in which the daemon's programs are attached. Nothing here keeps the
+ * namespace alive, neither a descriptor nor a socket. Its functions are to be called in that
+ * namespace.
  */
 #ifndef CTXPROP_SITE_H
 #define CTXPROP_SITE_H
@@ -23,7 +24,7 @@ struct site {
 	__u64 cookie;
 	ino_t inode;                   /* 0: the daemon's own namespace */
 	int nsid;                      /* LINKS_HERE: the same */
-	char path[PATH_MAX];           /* a way to it, which may have gone */
+	char path[PATH_MAX];           /* a path to it, which may be gone */
 	char name[SITE_NAME_MAX];      /* "blue"; empty: the daemon's own */
 	char place[SITE_NAME_MAX + 1]; /* before names of devices in the log: "blue/" or empty */
 	int lock_fd;                   /* of the own namespace's pins */
@@ -61,7 +62,7 @@ int site_take_back_device(struct site *site, const char *name);
  * logged. */
 int site_remove(struct site *site);
 
-/* The namespace is gone: so is all that was kept for it. */
+/* The namespace is gone: remove its pins. */
 void site_forget(struct site *site);
 
 /* Frees what is held; programs and pins stay. */

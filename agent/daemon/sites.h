@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network namespaces in which the daemon's programs stand: its own, and those that are to be
- * found and wanted. They are heard of by rtnetlink, and looked for now and then.
+ * The network namespaces in which the daemon works: its own, and all others that are wanted and can
+ * be found. It gets notifications about them by rtnetlink, and also searches for them from time to
+ * time.
  */
 #ifndef CTXPROP_SITES_H
 #define CTXPROP_SITES_H
@@ -20,8 +21,8 @@ struct sites_options {
 	enum attach_way way;
 	__u64 cookie; /* of the own namespace */
 	/*
-	 * The namespaces that `gone` says yes to are no more: called when some have ended. `name`:
-	 * of the one that it is; NULL: some that ended while no daemon ran.
+	 * Called when namespaces have ended: those for which `gone` returns true. `name`: the name
+	 * of the one that has ended; NULL: they ended while no daemon ran.
 	 */
 	void (*on_gone)(const char *name, bool (*gone)(__u32 netns, void *data), void *gone_data,
 			void *data);
@@ -39,7 +40,9 @@ int sites_open(const struct sites_options *options, const struct pins *home, int
 int sites_fd(const struct sites *sites);
 int sites_update(struct sites *sites);
 
-/* Look for namespaces, if it is time. Returns the milliseconds until it will be; -1: never. */
+/*
+ * Search for namespaces, if it is time. Returns the milliseconds until it is time again; -1: never.
+ */
 int sites_look(struct sites *sites);
 
 /* The layer whose maps all namespaces share. */
@@ -60,8 +63,9 @@ void sites_leave(struct sites *sites);
 struct site *sites_enter_site(struct sites *sites, __u64 cookie);
 
 /*
- * Leave a whole namespace, or take it, also when the next daemon comes. 0; -ENOENT: it is not
- * there, or not found; -EPERM: the daemon was started for its own namespace only; or -errno.
+ * Stop working in a whole namespace, or work in it, which also holds for the next daemon. 0;
+ * -ENOENT: it is not known, or not found; -EPERM: the daemon was started for its own namespace
+ * only; or -errno, and nothing has changed.
  */
 int sites_drop(struct sites *sites, __u64 cookie);
 int sites_take(struct sites *sites, __u64 cookie);

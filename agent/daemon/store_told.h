@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the daemon stores spans, for commands that ask. */
+/* The path of the daemon's store, for commands that ask for it. */
 #ifndef CTXPROP_STORE_TOLD_H
 #define CTXPROP_STORE_TOLD_H
 
@@ -12,8 +12,8 @@ struct store_told {
 };
 
 /*
- * Take the path as it was said, relative to the folder that the daemon was started in; NULL: there
- * is none. 0 or -errno.
+ * Note the path, which may be relative to the folder in which the daemon was started; NULL: there
+ * is no store. 0 or -errno.
  */
 int store_told_begin(struct store_told *told, const char *store);
 

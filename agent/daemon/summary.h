@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Once a minute a line about what was done, if anything was. */
+/* Logs a summary of what was done once a minute, if anything was. */
 #ifndef CTXPROP_SUMMARY_H
 #define CTXPROP_SUMMARY_H
 
@@ -22,17 +22,16 @@ int summary_start(struct summary *summary, int counters_fd, __u64 now_ns);
 bool summary_is_due(const struct summary *summary, __u64 now_ns);
 
 /*
- * What has moved between two states of the counters: each reason with how often, and how often it
- * was in all. Packets are too many to be news, but those that were dropped. Returns the length of
- * the text, which is cut where it does not fit; 0: nothing has moved.
+ * A text about the counters that have grown between two states, each with its increase and its
+ * total. Of packets, only dropped ones are mentioned. Returns the length of the text, which is cut
+ * where it does not fit; 0: nothing has changed.
  */
 size_t summary_text(char *line, size_t size, const struct counters *before,
 		    const struct counters *now);
 
 /*
- * Look at the counters. What has moved since the last line is logged, once a minute at most;
- * nothing moved, nothing said. Returns how many flows were turned away because the table was full
- * since the last look, or -errno.
+ * Read the counters, and log what has changed since the last line, if anything, at most once a
+ * minute. Returns how many flows found no room in the table since the last call, or -errno.
  */
 long summary_look(struct summary *summary, __u64 now_ns);
 

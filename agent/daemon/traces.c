@@ -25,7 +25,9 @@ static bool add_store(struct tracer *tracer, const struct options *options)
 			    "spans are not stored: another ctxpropd writes to %s; see --store",
 			    path);
 	else if (err)
-		log_warning("store-failed", "spans are not stored: %s: %s", path, strerror(-err));
+		log_warning("store-failed", "spans are not stored: %s: %s", path,
+			    err == -EPROTO ? "it is of another version (PRAGMA user_version)"
+					   : strerror(-err));
 	if (!err)
 		tracer_add(tracer, &sink);
 	return !err;
@@ -186,7 +188,8 @@ static void begin_http(struct traces *traces, const struct engine *engine,
 						       .tracer = traces->tracer,
 						       .recorded = traces->recorded,
 						       .counters_fd = engine_counters_fd(engine),
-						       .flows_fd = engine_flows_fd(engine)},
+						       .flows_fd = engine_flows_fd(engine),
+						       .longest_turn_ns = watchdog_longest_ns},
 					   .policy = {rules, policies},
 					   .store = options->store,
 					   .health = watchdog_health,

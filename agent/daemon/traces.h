@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is made of requests for people to see, as the options say. */
+/* Spans, metrics and the page: what the options ask for. */
 #ifndef CTXPROP_TRACES_H
 #define CTXPROP_TRACES_H
 

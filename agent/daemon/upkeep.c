@@ -7,7 +7,7 @@
 #include "daemon/upkeep.h"
 #include "flows/gc.h"
 
-/* A table that was full is looked at more often than anything is told of it. */
+/* A table that was full is read again more often than that is logged. */
 #define LOOK_INTERVAL_NS (10 * NS_PER_SECOND)
 #define NS_PER_MS        (NS_PER_SECOND / 1000)
 
@@ -26,6 +26,7 @@ struct gc_maps upkeep_maps(const struct engine *engine)
 {
 	return (struct gc_maps){.flows = engine_flows_fd(engine),
 				.carried = engine_carried_fd(engine),
+				.http2 = engine_http2_fd(engine),
 				.formers = engine_formers_fd(engine),
 				.shares = engine_shares_fd(engine)};
 }
@@ -99,7 +100,7 @@ static void warn_crowded(struct upkeep *upkeep)
 	upkeep->warned = true;
 }
 
-/* A crowded table is looked at each time. */
+/* If the table is nearly full, remove dead flows each time. */
 static void summarise(struct upkeep *upkeep, __u64 now_ns)
 {
 	long turned_away = summary_look(&upkeep->summary, now_ns);

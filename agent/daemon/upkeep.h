@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the daemon does by the clock: the summary in the log, and removing dead flows. */
+/* What the daemon does at intervals: the summary in the log, and removing dead flows. */
 #ifndef CTXPROP_UPKEEP_H
 #define CTXPROP_UPKEEP_H
 
@@ -18,7 +18,7 @@ struct upkeep {
 	__u64 gc_interval_ns;
 	__u64 next_look_ns, next_gc_ns;
 	struct node_sweep sweep;
-	bool crowded; /* the flow table was nearly full when last seen, or full since */
+	bool crowded; /* the flow table was nearly full when last read, or full since then */
 	bool warned;  /* that it was full */
 };
 

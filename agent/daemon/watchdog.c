@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -20,16 +23,18 @@
 #define STUCK_SECONDS 1
 #define WORK_NAME_MAX 64
 
-/* What the handler of SIGALRM has to know. */
+/* State for the handler of SIGALRM. */
 static const char *volatile now_at;
 static timer_t timer;
 /* The deadline of the current step, for other threads; 0: none. */
 static _Atomic __u64 due_ns;
 static bool has_timer;
+static _Atomic __u64 longest_ns;
+static int schedule_fd = -1;
 
 /*
- * The loop may wait anywhere, also inside the functions that log: here are only such that may be
- * called in a handler of signals (signal-safety(7)).
+ * The main loop may be interrupted anywhere, also while it logs. So this calls only functions that
+ * are safe in a signal handler (signal-safety(7)).
  */
 static void on_alarm(int signal)
 {
@@ -48,11 +53,27 @@ static void on_alarm(int signal)
 	errno = err;
 }
 
+/* How long this thread has waited for a processor: the second number. 0: the kernel does not tell.
+ */
+static __u64 waited_ns(void)
+{
+	char line[64];
+	ssize_t size = schedule_fd < 0 ? -1 : pread(schedule_fd, line, sizeof(line) - 1, 0);
+	char *second;
+
+	if (size <= 0)
+		return 0;
+	line[size] = '\0';
+	second = strchr(line, ' ');
+	return second ? strtoull(second, NULL, 10) : 0;
+}
+
 int watchdog_start(void)
 {
 	struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
 
+	schedule_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	if (sigaction(SIGALRM, &action, NULL) || timer_create(CLOCK_MONOTONIC, &event, &timer))
 		return -errno;
 	has_timer = true;
@@ -70,6 +91,7 @@ static void set_alarm(time_t seconds)
 
 void watchdog_begin(struct watchdog *watchdog, const char *name)
 {
+	watchdog->waited_ns = waited_ns();
 	watchdog->turn_ns = watchdog->mark_ns = clock_now_ns();
 	watchdog->longest_ns = 0;
 	watchdog->longest = now_at = name;
@@ -104,6 +126,19 @@ static void say(struct watchdog *watchdog, __u64 now_ns)
 	watchdog->next_line_ns = now_ns + LINE_PAUSE_NS;
 }
 
+static void keep_longest(const struct watchdog *watchdog, __u64 took_ns)
+{
+	const __u64 others_ns = waited_ns() - watchdog->waited_ns;
+
+	if (took_ns > others_ns && took_ns - others_ns > longest_ns)
+		longest_ns = took_ns - others_ns;
+}
+
+__u64 watchdog_longest_ns(void)
+{
+	return longest_ns;
+}
+
 void watchdog_end(struct watchdog *watchdog, int timeout_ms)
 {
 	__u64 took_ns;
@@ -112,6 +147,7 @@ void watchdog_end(struct watchdog *watchdog, int timeout_ms)
 	watchdog_mark(watchdog, "waiting");
 	due_ns = timeout_ms < 0 ? 0 : watchdog->mark_ns + (__u64)timeout_ms * NS_PER_MS;
 	took_ns = watchdog->mark_ns - watchdog->turn_ns;
+	keep_longest(watchdog, took_ns);
 	if (took_ns <= LIMIT_NS)
 		return;
 	watchdog->slow++;

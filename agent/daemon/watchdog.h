@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watches the daemon's loop: a turn that takes long keeps everybody waiting who wants something of
- * the daemon. Long turns are counted and logged, with what took the time; one that does not end is
- * told of while it lasts.
+ * Watches the daemon's main loop: while a turn takes long, nothing else that the daemon does goes
+ * on. Long turns are counted and logged, with what took the time; one that does not end is told of
+ * while it lasts.
  */
 #ifndef CTXPROP_WATCHDOG_H
 #define CTXPROP_WATCHDOG_H
@@ -16,6 +16,7 @@
 
 struct watchdog {
 	__u64 turn_ns, mark_ns; /* when the turn began, and what is done now */
+	__u64 waited_ns;        /* for a processor, when the turn began */
 	__u64 longest_ns;       /* of this turn's works */
 	const char *longest;    /* its name */
 	unsigned long slow;     /* turns above the limit */
@@ -25,8 +26,8 @@ struct watchdog {
 };
 
 /*
- * Have turns watched that do not end: until the process ends SIGALRM is used for that. Without it,
- * which is -errno, the others are.
+ * By the thread of the loop: have turns watched that do not end; until the process ends SIGALRM is
+ * used for that. Without it, which is -errno, the others are.
  */
 int watchdog_start(void);
 
@@ -48,5 +49,11 @@ int watchdog_health_at(__u64 now_ns, char *ret_why, size_t size);
 
 /* The same as of now. */
 int watchdog_health(char *ret_why, size_t size);
+
+/*
+ * The longest turn so far, but for the time in which others had the processor. May be asked by any
+ * thread.
+ */
+__u64 watchdog_longest_ns(void);
 
 #endif

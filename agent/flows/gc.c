@@ -2,20 +2,40 @@
 #include <string.h>
 #include <bpf/bpf.h>
 
+#include "abi.h"
 #include "base/clock.h"
 #include "flows/gc.h"
 #include "flows/liveness.h"
-#include "flows/shares.h"
 #include "load/table.h"
+
+/* Count this flow. */
+static void shares_count(struct flow_shares *shares, const struct flow *flow)
+{
+	if (!flow->owner)
+		return;
+	shares->all++;
+	shares->of[(flow->owner - 1) % FLOW_OWNERS]++;
+}
+
+/* Put what was counted in place of the programs' counts. 0 or -errno. */
+static int shares_write(int fd, const struct flow_shares *shares)
+{
+	__u32 index = 0;
+
+	return bpf_map_update_elem(fd, &index, shares, BPF_ANY);
+}
 
 #define MINUTE_NS (60 * NS_PER_SECOND)
 #define DAY_NS    (24ULL * 60 * MINUTE_NS)
 
-/* Without an offset nothing breaks: a flow that comes back is met in the middle. */
+/*
+ * Without an offset nothing breaks: if the connection still lives, its flow is made again from the
+ * middle.
+ */
 #define IDLE_PLAIN_NS (5 * MINUTE_NS)
 /* The same where the table is nearly full. */
 #define IDLE_CROWDED_NS (10 * NS_PER_SECOND)
-/* A RST was believed, with something in flight: that comes again, if the connection lives. */
+/* A RST was seen while data was in flight, which is sent again if the connection still lives. */
 #define IDLE_RESET_NS MINUTE_NS
 /* With one, a local connection is asked for. */
 #define IDLE_LOCAL_NS (10 * MINUTE_NS)
@@ -31,7 +51,7 @@ struct collection {
 	struct flow_shares shares; /* of the flows that stay */
 };
 
-/* Would a connection break without the flow, if it lives? */
+/* Would a live connection break if its flow were removed? */
 static bool has_offset(const struct flow *flow)
 {
 	return flow->flags & FLOW_FORMER || (flow_has_edits(flow) && edits_any(&flow->edits));
@@ -69,7 +89,7 @@ static enum gc_verdict ask(const struct flow_key *key, const struct gc_places *p
 	return liveness == LIVENESS_GONE ? GC_REMOVE : GC_KEEP;
 }
 
-/* The copy may be old by now: has a packet passed since it was made? */
+/* Has a packet passed since this copy of the flow was made? */
 static int is_untouched(int fd, const struct flow_key *key, const struct flow *copy)
 {
 	struct flow now;
@@ -97,6 +117,8 @@ static void take_out(const struct collection *collection, const struct flow_key 
 	if (flow->flags & FLOW_FORMER)
 		bpf_map_delete_elem(collection->maps->formers, key);
 	remove_carried(collection->maps->carried, flow);
+	if (flow->flags & FLOW_HTTP2)
+		bpf_map_delete_elem(collection->maps->http2, key);
 	collection->result->removed++;
 }
 

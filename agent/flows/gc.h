@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Removing flows whose connection ended without a FIN or RST that was seen here.
- * A live flow with an offset is never removed: its packets would not be renumbered any more.
+ * Removes flows whose connection ended without a FIN or RST being seen here. A live flow with an
+ * offset is never removed, since its packets would no longer be renumbered.
  */
 #ifndef CTXPROP_GC_H
 #define CTXPROP_GC_H
@@ -25,26 +25,29 @@ struct gc_result {
 struct gc_maps {
 	int flows;
 	int carried;
+	int http2;
 	int formers;
 	int shares;
 };
 
 /* Going into the network namespaces of flows, to ask there. */
 struct gc_places {
-	/* 0, or -errno: it cannot be asked there. `netns` as in struct flow_key. */
+	/*
+	 * Enter the namespace; 0, or -errno: that is not possible. `netns` as in struct flow_key.
+	 */
 	int (*enter)(__u32 netns, void *data);
 	void (*leave)(void *data);
 	void *data;
 };
 
-/* What its age says of a flow. `crowded`: the table is nearly full. */
+/* What is to be done with a flow of this age. `crowded`: the table is nearly full. */
 enum gc_verdict gc_judge(const struct flow *flow, __u64 now_ns, bool crowded);
 
 /* Look at all flows once. `crowded`: as above. 0 or -errno. */
 int gc_run(const struct gc_maps *maps, __u64 now_ns, bool crowded, const struct gc_places *places,
 	   struct gc_result *ret_result);
 
-/* Remove all flows of network namespaces that are gone, as `gone` says. 0 or -errno. */
+/* Remove all flows of the network namespaces for which `gone` returns true. 0 or -errno. */
 int gc_remove_gone(const struct gc_maps *maps, bool (*gone)(__u32 netns, void *data), void *data,
 		   struct gc_result *ret_result);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does the kernel still know a connection? Asked of its sockets and of connection tracking. */
+/* Does the kernel still know a connection, by a socket or by connection tracking? */
 #ifndef CTXPROP_LIVENESS_H
 #define CTXPROP_LIVENESS_H
 

@@ -44,7 +44,7 @@ struct found {
 	__u64 inode;
 };
 
-/* A socket that listens at the local address is found, too, where no other is. */
+/* The kernel returns a socket that listens at the local address if there is no other. */
 static int on_socket(const struct nlmsghdr *message, void *data)
 {
 	const struct inet_diag_msg *told = mnl_nlmsg_get_payload(message);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How threads come to send: their stacks, gathered for a while by a program loaded for that. */
+/*
+ * The stacks of threads at the moment at which they send, collected for a while by a program that
+ * is loaded for this.
+ */
 #ifndef CTXPROP_STACKS_H
 #define CTXPROP_STACKS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What BPF iterators tell of sockets: entries of one size, each of which begins with a struct
+ * What BPF iterators report about sockets: entries of one size, each of which begins with a struct
  * record_ends.
  */
 #ifndef CTXPROP_TOLD_H

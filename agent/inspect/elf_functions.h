@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the functions of a file begin and end, named or not: by the table that it has for those
- * who unwind its stacks (.eh_frame_hdr).
+ * Where the functions of a file begin and end, with or without symbols: by its table for unwinding
+ * stacks (.eh_frame_hdr).
  */
 #ifndef CTXPROP_ELF_FUNCTIONS_H
 #define CTXPROP_ELF_FUNCTIONS_H

@@ -2,8 +2,8 @@
 /*
  * An executable file: its sections, and what stands at its addresses. 64 bits, little endian.
  *
- * The file is mapped. If somebody truncates it meanwhile, SIGBUS ends the process, so that files of
- * strangers are for a sandbox only (inspect/sandbox.h).
+ * The file is mapped. If somebody truncates it meanwhile, SIGBUS ends the process: files of other
+ * users may be opened in a sandbox only (inspect/sandbox.h).
  */
 #ifndef CTXPROP_ELF_IMAGE_H
 #define CTXPROP_ELF_IMAGE_H
@@ -29,7 +29,10 @@ static inline void cleanup_elf_image(struct elf_image **image)
 
 #define _cleanup_elf_image_ __attribute__((cleanup(cleanup_elf_image)))
 
-/* The handle of libelf, for readers of more than is told here; it lives as long as the image. */
+/*
+ * The handle of libelf, for readers that need more than these functions; it lives as long as the
+ * image.
+ */
 struct Elf *elf_image_handle(const struct elf_image *image);
 
 /* What processor it is for: EM_... */
@@ -49,7 +52,7 @@ struct elf_section {
 int elf_image_section(struct elf_image *image, const char *name, struct elf_section *ret_section);
 
 /*
- * What a symbol for other files to link with (.dynsym) stands for: an address, or a place in
+ * The value of a symbol that other files can link with (.dynsym): an address, or an offset in
  * thread-local storage. 0, or -ENOENT.
  */
 int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_address);
@@ -57,35 +60,35 @@ int elf_image_symbol(struct elf_image *image, const char *name, __u64 *ret_addre
 /* The address of a function of this name, among all symbols that the file has. 0, or -ENOENT. */
 int elf_image_own_function(struct elf_image *image, const char *name, __u64 *ret_address);
 
-/* The addresses of a function that others may link with: its first, and that behind it. */
+/* The addresses of such a function: its first, and the one behind its last. */
 int elf_image_symbol_range(struct elf_image *image, const char *name, __u64 *ret_start,
 			   __u64 *ret_end);
 
 /*
- * The part of this number, from 0 on, of what is loaded and cannot be written to, as far as it is
- * in the file. 0; -ENOENT: there are not so many.
+ * Number `number`, from 0 on, of the read-only segments that are loaded, as far as it is in the
+ * file. 0; -ENOENT: there are fewer.
  */
 int elf_image_constant(const struct elf_image *image, unsigned int number,
 		       struct elf_section *ret_part);
 
-/* The lowest address of all that is loaded. */
+/* The lowest address of the segments that are loaded. */
 __u64 elf_image_base(const struct elf_image *image);
 
 /*
- * How much of thread-local storage is the program's own: it ends at the thread pointer (x86-64). 0,
+ * The size of the program's own thread-local storage, which ends at the thread pointer (x86-64). 0,
  * or -ENOENT when it has none.
  */
 int elf_image_tls_size(const struct elf_image *image, __u64 *ret_size);
 
-/* Where in the file the byte at an address is. 0, or -ENOENT when it is in none of it. */
+/* The offset in the file of the byte at an address. 0, or -ENOENT when it is not from the file. */
 int elf_image_offset(const struct elf_image *image, __u64 address, __u64 *ret_offset);
 
-/* The other way round: which address the byte at a place in the file has. 0, or -ENOENT. */
+/* The address of the byte at an offset in the file. 0, or -ENOENT. */
 int elf_image_address(const struct elf_image *image, __u64 offset, __u64 *ret_address);
 
 /*
- * The function that an address is in, by the symbols that the file has. The name is the image's.
- * 0, or -ENOENT.
+ * The function that an address is in, by the symbols of the file. The name belongs to the image. 0,
+ * or -ENOENT.
  */
 int elf_image_function(struct elf_image *image, __u64 address, const char **ret_name,
 		       __u64 *ret_start);

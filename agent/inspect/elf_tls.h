@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Thread-local variables of a file: where they are in its block, and where a process that has
- * loaded it finds out where the block is. x86-64.
+ * Thread-local variables of a file: their offsets in its block, and the words in memory by which a
+ * process that has loaded it finds the block. x86-64.
  */
 #ifndef CTXPROP_ELF_TLS_H
 #define CTXPROP_ELF_TLS_H

@@ -14,14 +14,13 @@
 
 static const char socket_prefix[] = "socket:[";
 
-static int add(struct holders *holders, size_t *room, const struct holder *holder)
+static int add(struct holders *holders, const struct holder *holder)
 {
-	struct holder *list = list_make_room(holders->holder, holders->count, room, sizeof(*list));
+	struct holder *list = list_add(&holders->holder, &holders->count, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
-	holders->holder = list;
-	list[holders->count++] = *holder;
+	*list = *holder;
 	return 0;
 }
 
@@ -38,7 +37,7 @@ static __u64 inode_of(int folder_fd, const char *name)
 }
 
 /* The sockets of one process; one that is gone, or is none of ours, has none. */
-static int add_process(struct holders *holders, size_t *room, pid_t pid)
+static int add_process(struct holders *holders, pid_t pid)
 {
 	struct holder holder = {.pid = pid};
 	const struct dirent *entry;
@@ -55,7 +54,7 @@ static int add_process(struct holders *holders, size_t *room, pid_t pid)
 		holder.fd = (int)fd;
 		holder.inode = inode_of(dirfd(folder), entry->d_name);
 		if (holder.inode)
-			err = add(holders, room, &holder);
+			err = add(holders, &holder);
 	}
 	return err;
 }
@@ -72,7 +71,6 @@ int holders_read(struct holders *ret_holders)
 	_cleanup_closedir_ DIR *proc = opendir("/proc");
 	const struct dirent *entry;
 	unsigned long pid;
-	size_t room = 0;
 	int err = 0;
 
 	*ret_holders = (struct holders){};
@@ -80,7 +78,7 @@ int holders_read(struct holders *ret_holders)
 		return -errno;
 	while (!err && (entry = readdir(proc)))
 		if (!number_parse(entry->d_name, 1, INT_MAX, &pid))
-			err = add_process(ret_holders, &room, (pid_t)pid);
+			err = add_process(ret_holders, (pid_t)pid);
 	if (err)
 		holders_free(ret_holders);
 	else if (ret_holders->count)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which processes hold which sockets, by /proc, and what the probes have put down about a socket,
- * by the descriptor of a process that holds it. This needs no iterator, which some kernels refuse.
+ * Which processes hold which sockets, by /proc; and what the probes have recorded about a socket,
+ * by the descriptor of a process that holds it. This needs no BPF iterator, which some kernels
+ * refuse.
  */
 #ifndef CTXPROP_HOLDERS_H
 #define CTXPROP_HOLDERS_H
@@ -29,8 +30,8 @@ int holders_read(struct holders *ret_holders);
 void holders_free(struct holders *holders);
 
 /*
- * What stands in the map `sockets` (`sockets_fd`) about the socket of this inode. 0; -ENOENT: it is
- * not followed, or nobody holds it (any more); or -errno.
+ * The entry of the map `sockets` (`sockets_fd`) for the socket with this inode. 0; -ENOENT: it is
+ * not followed, or no process holds it (any more); or -errno.
  */
 int holders_socket(const struct holders *holders, int sockets_fd, __u64 inode,
 		   struct socket *ret_socket);

@@ -9,19 +9,18 @@
 struct library {
 	__u32 file; /* its index in the subject */
 	struct elf_image *image;
-	__u64 bias; /* how far from the addresses in its file it was loaded */
+	__u64 bias; /* its address in memory - its address in the file */
 };
 
 /*
- * Open the first library whose name begins like this. 0, and `ret_library` is to be closed;
- * -ENOENT: the process has none; -ESTALE: the file that it has is not to be had any more; or
- * -errno.
+ * Open the first library whose name begins with `prefix`. 0, and `ret_library` is to be closed;
+ * -ENOENT: the process has none; -ESTALE: its file can no longer be opened; or -errno.
  */
 int library_open(const struct subject *subject, const char *prefix, struct library *ret_library);
 void library_close(struct library *library);
 
 /*
- * How far from the addresses in its file the program itself was loaded. 0, or -ENOENT: that is not
+ * The difference between the program's addresses in memory and in its file. 0, or -ENOENT: not
  * known.
  */
 int library_program_bias(const struct subject *subject, __u64 entry, __u64 *ret_bias);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places in machine code (x86-64), of Go's functions mostly, that no symbol tells. */
+/* Places in machine code (x86-64), mostly of Go's functions, for which there are no symbols. */
 #ifndef CTXPROP_MACHINE_CODE_H
 #define CTXPROP_MACHINE_CODE_H
 
@@ -7,36 +7,37 @@
 #include <linux/types.h>
 
 /*
- * Probes are put on jumps and calls where there is a choice: the kernel can do these by itself,
- * which is ten times as cheap as letting the program do a single instruction somewhere else.
+ * Where there is a choice, probes are put on jumps and calls: the kernel emulates these, which is
+ * ten times cheaper than single-stepping another instruction out of line.
  */
 
 /*
- * Where code that stands at `address` calls the function at `target`: the offset of the first
- * call at or behind the offset `from`. 0, or -ENOENT.
+ * The offset of the first call to the function at `target`, at or behind the offset `from`, in code
+ * that is loaded at `address`. 0, or -ENOENT.
  */
 int machine_code_call(const __u8 *code, size_t size, __u64 address, __u64 target, size_t from,
 		      size_t *ret_offset);
 
 /*
- * Where in thread-local storage a program keeps the current goroutine, as runtime.gogo stores
- * it there. 0, or -ENOENT when it is stored in some other way.
+ * The offset in thread-local storage at which runtime.gogo stores the current goroutine. 0, or
+ * -ENOENT when it stores it in another way.
  */
 int machine_code_g_offset(const __u8 *code, size_t size, __s32 *ret_offset);
 
 /*
- * The jump with which a function decides at its start whether its stack must grow: all arguments
- * still stand in registers. It is met twice if the stack grows. 0 (the entry) if there is none.
+ * The jump at the start of a function that decides whether its stack must grow: all arguments are
+ * still in registers there. It is executed twice if the stack grows. 0 (the entry) if there is
+ * none.
  */
 size_t machine_code_entry(const __u8 *code, size_t size);
 
-/* The address that a stub jumps to stands at another one: which? 0, or -ENOENT: it is no stub. */
+/* The address of the word that holds the target of a stub's jump. 0, or -ENOENT: it is no stub. */
 int machine_code_slot(const __u8 *stub, size_t size, __u64 address, __u64 *ret_slot);
 
 /*
- * Where the first thread-local variable that code of a library asks for is described to the dynamic
- * linker: by the two words at an address. (Linkers know the instructions, which are always the
- * same.) 0, or -ENOENT: it asks for none, or in another way.
+ * The address of the two words that describe to the dynamic linker the first thread-local variable
+ * that code of a library uses. (The instructions are always the same, since linkers rewrite them.)
+ * 0, or -ENOENT: it uses none, or in another way.
  */
 int machine_code_variable(const __u8 *code, size_t size, __u64 address, __u64 *ret_slot);
 

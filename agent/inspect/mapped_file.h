@@ -13,8 +13,9 @@
 #include "inspect/mapping.h"
 
 /*
- * A directory's descriptor for /proc/PID, which stays that process's: once it has ended, nothing is
- * found below it, even if another process has the number. -errno: there is no such process.
+ * A descriptor of the directory /proc/PID, which stays that of this process: once it has ended,
+ * nothing is found below it, even if another process gets its number. -errno: there is no such
+ * process.
  */
 int mapped_file_process(__u32 tgid);
 
@@ -28,8 +29,8 @@ int mapped_file_open_program(int proc_fd);
 int mapped_file_open(int proc_fd, const struct mapping *mapping);
 
 /*
- * How the file would stand in /proc/PID/maps, which is not always how fstat() names it (overlayfs,
- * btrfs): device and inode are filled in. 0 or -errno.
+ * Fill in device and inode of a file as /proc/PID/maps shows them, which is not always what fstat()
+ * says (overlayfs, btrfs). 0 or -errno.
  */
 int mapped_file_identity(int fd, struct mapping *ret_mapping);
 

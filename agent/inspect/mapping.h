@@ -14,8 +14,8 @@ struct mapping {
 	bool executable;
 	/*
 	 * As the kernel writes it: a line feed is "\012", and " (deleted)" stands behind the name
-	 * of a file that has none any more. Empty: memory without a name. It may name another file
-	 * by now.
+	 * of a file that was removed. Empty: memory without a name. By now another file may have
+	 * this name.
 	 */
 	const char *path;
 };

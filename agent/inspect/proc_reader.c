@@ -30,7 +30,7 @@ struct proc_reader {
 	struct proc_answer answer;
 };
 
-/* It reads for as long as we live, most of the time for nobody. */
+/* It lives as long as this process, and is idle most of the time. */
 static const struct sandbox_limits limits = {.cpu_seconds = 300, .data_bytes = 1UL << 30};
 
 static int work(int socket, void *data)
@@ -100,7 +100,7 @@ static int wait_for_answer(const struct proc_reader *reader, __u64 end_ns)
 
 	bool is_late = false;
 
-	/* It may have answered while we waited for a processor. */
+	/* It may have answered while this process waited for a processor. */
 	for (;;) {
 		const int ready = poll(&answer, 1, is_late ? 0 : LOOK_MS);
 
@@ -172,7 +172,7 @@ static int ask_with(struct proc_reader *reader, int *ret_fd)
 		return reader->answer.result;
 	end_server(reader);
 	reader->has_failed = true;
-	/* What it has waited for a processor is nobody's fault. */
+	/* Time that it waited for a processor is not counted. */
 	if (err == -ETIMEDOUT)
 		proc_reader_give_up(reader, STILL_NS);
 	return -ETIMEDOUT;
@@ -199,7 +199,7 @@ static int ask_for_bytes(struct proc_reader *reader, const struct proc_question 
 	return ask(reader, question, text, &fd);
 }
 
-/* Most of the time there is nobody to be left alone: then it need not be known who that is. */
+/* Mostly no process is left alone; then it need not be identified. */
 static bool is_left_alone(const struct proc_reader *reader, __u32 tgid)
 {
 	struct unreadable_process process;
@@ -279,7 +279,7 @@ int proc_reader_maps(struct proc_reader *reader,
 	if (size <= 0)
 		return (int)size;
 	text[size] = '\0';
-	/* A line that was cut off at the end is none. */
+	/* Ignore a line that was cut off at the end. */
 	for (char *line = text; !result && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		if (!mapping_parse(line, &mapping))

@@ -28,18 +28,18 @@ struct proc_reader *proc_reader_new(void);
 void proc_reader_free(struct proc_reader *reader);
 
 /*
- * Begin with a process. 0, also if it is gone: then whatever is asked is -errno; -EAGAIN: it is
- * left alone now, or there is nobody to read it.
+ * Begin with a process. 0, also if it is gone: then all functions below return -errno; -EAGAIN: it
+ * is left alone for now, or no reader can be started.
  */
 int proc_reader_begin(struct proc_reader *reader, __u32 tgid);
 
 /*
- * Was the reader given up since proc_reader_begin()? All that is asked then is -ETIMEDOUT, and what
- * was read of the process before may be a half.
+ * Was the reader given up since proc_reader_begin()? Then all functions below return -ETIMEDOUT,
+ * and what was read of the process before may be incomplete.
  */
 bool proc_reader_has_failed(const struct proc_reader *reader);
 
-/* Give the process up, for which somebody else has waited so long in vain. */
+/* Give up the process, for whose memory or files somebody else has waited `waited_ns` in vain. */
 void proc_reader_give_up(struct proc_reader *reader, __u64 waited_ns);
 
 /* How many processes were given up. */

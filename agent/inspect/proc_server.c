@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The process that reads strangers' memory and opens their files, for proc_reader.c. Any of this
- * may wait for ever. Nothing of what is read is looked at here: bytes are handed on.
+ * The process that reads the memory of other processes and opens their files, for proc_reader.c,
+ * since this may block for ever. It only passes bytes on, and does not interpret them.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -21,15 +21,15 @@ struct process_program {
 };
 
 /*
- * Which program does the process run? False: it is gone. The file system is not asked for what the
- * kernel knows already, so that this never waits for a server.
+ * Which program does the process run? False: it is gone. Uses only what the kernel has in memory,
+ * so that this never waits for the server of a file system.
  */
 bool process_program(__u32 tgid, struct process_program *ret_program);
 
 /* Does the process run the program in this file (device and inode)? */
 bool process_runs(__u32 tgid, const struct stat *file);
 
-/* The program's path as the process's namespace has it, for people. Returns `buffer`. */
+/* The path of the program in the mount namespace of the process, for people. Returns `buffer`. */
 const char *process_name(char *buffer, size_t size, __u32 tgid);
 
 #endif

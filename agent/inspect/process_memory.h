@@ -10,15 +10,15 @@
 /* 0, or -EFAULT when nothing can be read there. */
 int process_memory_read(int fd, __u64 address, void *to, size_t size);
 
-/* What stands there; 0 also when nothing can be read. */
+/* The number at this address; 0 also when it cannot be read. */
 __u64 process_memory_u64(int fd, __u64 address);
 __u32 process_memory_u32(int fd, __u64 address);
 __u16 process_memory_u16(int fd, __u64 address);
 
-/* The text that stands there, cut to what there is room for; empty when nothing can be read. */
+/* The text at this address, cut where it does not fit; empty when it cannot be read. */
 void process_memory_text(int fd, __u64 address, char *to, size_t size);
 
-/* Does this text stand there, with its NUL? */
+/* Is this text, with its NUL, at this address? */
 bool process_memory_is(int fd, __u64 address, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What process_memory_read() reads, as values: the same over memory that is no process's. */
+/* Reads values by process_memory_read(), which tests replace by one for recorded memory. */
 #include <string.h>
 
 #include "inspect/process_memory.h"

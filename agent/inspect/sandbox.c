@@ -30,7 +30,7 @@ static int limit(int resource, rlim_t soft, rlim_t hard)
 	return setrlimit(resource, &wanted) ? -errno : 0;
 }
 
-/* The first process to go when there is no memory left. */
+/* The first process to be killed when there is no memory left. */
 static void offer_to_kill(void)
 {
 	static const char most[] = "1000";
@@ -57,8 +57,8 @@ static int set_limits(const struct sandbox_limits *limits)
 }
 
 /*
- * What is meant for all of us (Ctrl-C, the end of a unit) is for our parent to heed, who may want
- * an answer still; when it ends we do, too.
+ * Ignore signals that are meant for the whole group (Ctrl-C, the end of a unit): the parent may
+ * still want the answer, and when it ends this process does, too.
  */
 static void ignore_signals(void)
 {
@@ -244,8 +244,8 @@ enum sandbox_end sandbox_wait_ms(struct sandbox *sandbox, int most_ms)
 }
 
 /*
- * A process that has just been forked still has copies of all our descriptors, and so holds our
- * locks: whoever starts after us would find them taken. So its end is waited for.
+ * A process that was just forked still has copies of all our descriptors, and with them our locks,
+ * which the next daemon would find taken. So wait for its end.
  */
 void sandbox_close(struct sandbox *sandbox)
 {

@@ -27,7 +27,9 @@
 
 #define SANDBOX_FILE 4
 
-/* Is this built with AddressSanitizer, which needs more than the limits and the calls allow? */
+/*
+ * Is this built with AddressSanitizer, which needs more than these limits and system calls allow?
+ */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANDBOX_IS_SANITIZED 1
 #elif defined(__has_feature)
@@ -39,7 +41,7 @@
 #define SANDBOX_IS_SANITIZED 0
 #endif
 
-/* What a process may use of its own, from its start. */
+/* Limits on what the process may use, from its start. */
 struct sandbox_limits {
 	unsigned int cpu_seconds;
 	unsigned long data_bytes; /* with what we have when it is started */
@@ -58,12 +60,14 @@ struct sandbox {
 
 enum sandbox_end {
 	SANDBOX_RUNS,     /* not yet */
-	SANDBOX_DONE,     /* it has said all */
-	SANDBOX_GAVE_UP,  /* it says that it could not do it */
+	SANDBOX_DONE,     /* it has sent its result */
+	SANDBOX_GAVE_UP,  /* it said that it has failed */
 	SANDBOX_TOO_LONG, /* its processor time was used up */
 	SANDBOX_CRASHED,
 	SANDBOX_FORBIDDEN, /* it made a system call that sandbox_confine() has taken away */
-	/* Too late by the clock, it waited for what did not come, or there was no memory. */
+	/*
+	 * It took too long by the clock, waited for data that did not come, or ran out of memory.
+	 */
 	SANDBOX_KILLED,
 };
 
@@ -88,24 +92,24 @@ int sandbox_start_with(int file, int (*work)(int socket, void *data), void *data
 int sandbox_confine(void);
 
 /*
- * Has it ended? Ends it when its time is over, or it has done nothing for SANDBOX_STILL_MS of calls
- * of this; one that cannot be killed is left behind. Does not wait; what it has sent can be read as
- * soon as this is not SANDBOX_RUNS.
+ * Has it ended? Does not wait. Kills it when its time is over, or calls of this function have seen
+ * it do nothing for SANDBOX_STILL_MS; if it cannot be killed it is left behind. What it has sent
+ * can be read as soon as the result is not SANDBOX_RUNS.
  */
 enum sandbox_end sandbox_look(struct sandbox *sandbox);
 
-/* How often that is to be called. */
+/* How often sandbox_look() is to be called. */
 #define SANDBOX_LOOK_MS 250
 
 /* The same, but waits: SANDBOX_SECONDS and SANDBOX_KILL_MS at most. Never SANDBOX_RUNS. */
 enum sandbox_end sandbox_wait(struct sandbox *sandbox);
 
-/* The same, but not longer than that: SANDBOX_RUNS if it runs still. */
+/* The same, but waits for `most_ms` at most: SANDBOX_RUNS if it still runs then. */
 enum sandbox_end sandbox_wait_ms(struct sandbox *sandbox, int most_ms);
 
 /*
- * Ends it, if it runs, and waits until it is gone; not longer than SANDBOX_KILL_MS, since a process
- * that waits for a file system cannot be killed: it is left behind.
+ * Kill it if it runs, and wait until it is gone, but not longer than SANDBOX_KILL_MS: a process
+ * that waits for a file system cannot be killed, and is left behind.
  */
 void sandbox_close(struct sandbox *sandbox);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A process that is to be inspected: its program and those of its libraries that matter, each as an
- * open file, and where these are mapped. All of this is what the kernel tells; nothing in it comes
- * from the contents of a file.
+ * open file, and where these are mapped. All of it comes from the kernel; nothing comes from the
+ * contents of a file.
  */
 #ifndef CTXPROP_SUBJECT_H
 #define CTXPROP_SUBJECT_H
@@ -28,7 +28,7 @@ struct subject_range {
 };
 
 struct subject_file {
-	int fd;        /* -ESTALE: the file cannot be had any more, only its name; or -errno */
+	int fd;        /* -ESTALE: the file can no longer be opened; or -errno */
 	bool overlaid; /* it is seen through overlayfs */
 	bool memory;   /* see struct subject_wanted */
 	__u8 range_count;
@@ -60,13 +60,13 @@ int subject_open(__u32 tgid, const struct subject_wanted *wanted, size_t count,
 		 struct subject *ret_subject);
 void subject_close(struct subject *subject);
 
-/* The library whose name begins like this, among those that were wanted; NULL: it has none. */
+/* The library whose name begins like this, among the wanted ones; NULL: the process has none. */
 const struct subject_file *subject_find(const struct subject *subject, const char *prefix);
 
 /* Has the process mapped this byte of the file as code? */
 bool subject_file_runs(const struct subject_file *file, __u64 offset);
 
-/* Over a socket (unix(7), with boundaries), without the memory. 0 or -errno. */
+/* Send it over a unix socket that keeps message boundaries, without the memory. 0 or -errno. */
 int subject_send(int socket, const struct subject *subject);
 
 /* `ret_subject` is to be closed. 0, or -errno: nothing is open. */

@@ -13,7 +13,7 @@
 #define TEXT_MAX    4096
 #define FIELD_START 22 /* number of the field: proc_pid_stat(5) */
 
-/* These files are the kernel's own: reading them waits for nobody. 0 or -errno. */
+/* These files come from the kernel itself, so reading them never blocks for long. 0 or -errno. */
 static int read_text(__u32 tgid, const char *name, char text[TEXT_MAX])
 {
 	char path[32];

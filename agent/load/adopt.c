@@ -25,7 +25,7 @@ static bool is_sized_by_option(const struct bpf_map *map)
 	       bpf_map__type(map) == BPF_MAP_TYPE_LRU_HASH;
 }
 
-/* What of the pinned map differs from the one wanted; NULL: nothing that matters. */
+/* Which property of the pinned map differs from that of the wanted one; NULL: none that matters. */
 static const char *difference(const struct bpf_map_info *pinned, const struct bpf_map *map)
 {
 	if (pinned->type != bpf_map__type(map))

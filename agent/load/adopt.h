@@ -14,15 +14,15 @@ enum adoption {
 };
 
 /*
- * Compare the layer's pinned maps with those of an opened object.
- * For ADOPT_REFUSED `ret_why` names the first map that differs, and how.
+ * Compare the layer's pinned maps with those of an opened object. For ADOPT_REFUSED, `ret_why` says
+ * which map differs first, and how.
  */
 enum adoption adopt_judge(const char *layer_dir, const struct bpf_object *object, char *ret_why,
 			  size_t size);
 
 /*
- * Does what is pinned at `path` fit this map of an opened object? Nothing there fits. If not,
- * `ret_why` says what differs.
+ * Has the map that is pinned at `path` the layout of this map of an opened object? True, too, if
+ * nothing is pinned there. If not, `ret_why` says what differs.
  */
 bool adopt_fits(const char *path, const struct bpf_map *map, char *ret_why, size_t size);
 

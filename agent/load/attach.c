@@ -18,7 +18,7 @@ static const char *const way_names[] = {
     [ATTACH_CLSACT] = "clsact",
 };
 
-/* Kinds whose packets pass, as they are, another device of the namespace. */
+/* Kinds of devices whose packets also pass another device of the namespace, unchanged. */
 static const char *const upper_kinds[] = {"bridge", "bond", "team", "vrf", "openvswitch"};
 /* The same, if that other device is in this namespace. */
 static const char *const stacked_kinds[] = {"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"};
@@ -59,7 +59,7 @@ static int framing_of(__u16 arphrd)
 	case ARPHRD_TUNNEL:
 	case ARPHRD_TUNNEL6:
 	case ARPHRD_SIT:
-	/* Where these put the outer header in front, it is not TCP: nothing is done there. */
+	/* Where these devices add an outer header, it is not TCP, so nothing is edited there. */
 	case ARPHRD_IPGRE:
 	case ARPHRD_IP6GRE:
 		return FRAMING_IP;

@@ -18,7 +18,7 @@ struct attacher {
 	const char *layer_dir;
 	enum attach_way way;
 	int prog_fd[HOOKS][FRAMINGS];
-	/* See to it that the programs of a framing are there, before they are used. 0 or -errno. */
+	/* Called before the programs of a framing are used, to load them. 0 or -errno. */
 	int (*need)(void *data, enum framing framing);
 	void *data;
 };
@@ -30,22 +30,22 @@ const char *attach_way_name(enum attach_way way);
 int attach_way_by_name(const char *name);
 
 /*
- * Should programs stand at this device? NULL: yes; else why not.
+ * Should programs be attached to this device? NULL: yes; else why not.
  *
- * A packet must meet one egress and one ingress hook per namespace, or it is renumbered twice.
- * So of stacked devices the lowest one counts: the port rather than the bridge, the slave rather
- * than the bond, the carrier rather than its VLAN. Tunnels count, their carrier sees other packets.
+ * A packet must pass one egress and one ingress hook per namespace, or it is renumbered twice. So
+ * of stacked devices only the lowest one gets programs: the port of a bridge, the slave of a bond,
+ * the device below a VLAN. Tunnels get them, too: the device below a tunnel sees other packets.
  */
 const char *attach_why_not(const struct link *link);
 
 /*
- * Put the programs on both hooks of a device, or replace the ones that the layer has there, which
- * leaves no moment without. On error nothing new stays. 0 or -errno; the way used at each hook.
+ * Attach the programs to both hooks of a device, or replace those of the layer in one step. On
+ * error nothing new stays attached. 0 or -errno, and the way that was used at each hook.
  */
 int attach_device(const struct attacher *attacher, const struct link *link,
 		  enum attach_way ret_ways[HOOKS]);
 
-/* At how many of a device's hooks the layer has a program. */
+/* The number of a device's hooks at which the layer has a program. */
 int attach_count(const char *layer_dir, int ifindex);
 
 /* Drop the pins of a device that is gone. */

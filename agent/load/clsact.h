@@ -13,7 +13,7 @@
 /* Does the layer have a classifier at this hook? 1, 0 or -errno. */
 int clsact_attached(const char *layer_dir, int ifindex, enum hook hook);
 
-/* Has anybody a classifier at this hook? 1, 0 or -errno. */
+/* Is there any classifier at this hook, ours or others'? 1, 0 or -errno. */
 int clsact_used(int ifindex, enum hook hook);
 
 /*

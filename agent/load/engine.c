@@ -54,6 +54,7 @@ static struct tc *open_object(const struct engine *engine, const char *name)
 	    bpf_program__set_autoload(program, name && !strcmp(bpf_program__name(program), name));
 	tc->rodata->netns_id = engine->netns_id;
 	tc->rodata->use_request_ids = !engine->options.ignore_request_ids;
+	tc->rodata->use_http2 = engine->options.http2;
 	if (rules_tell(tc->obj)) {
 		tc__destroy(tc);
 		return NULL;
@@ -179,9 +180,9 @@ static int make_maps(struct engine *engine, struct engine_origin *origin)
 }
 
 /*
- * Let an object use the maps of another one of the same bytes, which has them in the same order,
- * but for its constants. (Their names tell nothing: one that somebody else has pinned has his
- * name.)
+ * Let an object use the maps of another one that was made of the same bytes, and so has them in the
+ * same order, except its constants. (Names do not help: a map that another program has pinned has
+ * the name that this one gave it.)
  */
 static int use_maps_of(const struct bpf_object *owner, struct bpf_object *object)
 {
@@ -316,6 +317,11 @@ int engine_carried_fd(const struct engine *engine)
 	return bpf_map__fd(engine->tc->maps.carried);
 }
 
+int engine_http2_fd(const struct engine *engine)
+{
+	return bpf_map__fd(engine->tc->maps.http2_flows);
+}
+
 int engine_formers_fd(const struct engine *engine)
 {
 	return bpf_map__fd(engine->tc->maps.formers);
@@ -360,9 +366,9 @@ struct connections_maps engine_connections(const struct engine *engine)
 	};
 }
 
-struct policies_maps engine_policies(const struct engine *engine)
+struct policy_maps engine_policy_maps(const struct engine *engine)
 {
-	return (struct policies_maps){
+	return (struct policy_maps){
 	    .image_fd = bpf_map__fd(engine->tc->maps.policies),
 	    .state_fd = bpf_map__fd(engine->tc->maps.policy_state),
 	    .hits_fd = bpf_map__fd(engine->tc->maps.rule_hits),

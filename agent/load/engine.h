@@ -11,7 +11,7 @@
 #include "load/attach.h"
 #include "load/connections.h"
 #include "pins/pins.h"
-#include "load/policies.h"
+#include "load/policy_maps.h"
 #include "load/sizes.h"
 
 struct engine;
@@ -19,6 +19,7 @@ struct engine;
 struct engine_options {
 	struct sizes sizes;      /* of tables that are made */
 	bool ignore_request_ids; /* x-request-id is no evidence */
+	bool http2;              /* requests of HTTP/2 get headers, too */
 	bool paused;             /* nothing is edited to begin with */
 	bool shared; /* the programs serve several namespaces, by entries (see entry.h) */
 };
@@ -27,21 +28,21 @@ struct engine_options {
 struct engine_origin {
 	bool adopted;   /* maps of an earlier daemon */
 	__u32 flows;    /* size of the flow table */
-	bool set_aside; /* a layer that did not fit stands beside this one; its edits are off */
+	bool set_aside; /* a layer of another layout was moved aside; it edits nothing any more */
 	char why[128];  /* why it did not fit */
 };
 
 /*
- * Make the maps, or open those of an earlier daemon. What that one has pinned of programs for
- * Ethernet is taken, too, if it fits. The caller holds the lock of the pins, which outlive the
- * engine. 0 or -errno.
+ * Make the maps, or open those of an earlier daemon. Its pinned programs for Ethernet are used
+ * again, too, if they are of this build. The caller holds the lock of the pins, which must outlive
+ * the engine. 0 or -errno.
  */
 int engine_open(const struct pins *pins, __u64 netns_cookie, const struct engine_options *options,
 		struct engine **ret_engine, struct engine_origin *ret_origin);
 
 /*
- * Load the program of a hook for a framing, unless it is there: different ones side by side, if the
- * caller likes. 0 or -errno.
+ * Load the program of a hook for a framing, unless that was done. Different programs may be loaded
+ * by several threads at once. 0 or -errno.
  */
 int engine_load(struct engine *engine, enum hook hook, enum framing framing);
 
@@ -52,8 +53,9 @@ int engine_load(struct engine *engine, enum hook hook, enum framing framing);
 int engine_finish(struct engine *engine);
 
 /*
- * Load the programs of a framing, too, over the same maps, unless that was done: most nodes have no
- * device that needs the others, and what is not loaded need not be verified. 0 or -errno.
+ * Load the programs of another framing over the same maps, unless that was done. This is not done
+ * at the start, since verifying takes long and most nodes have no device that needs them. 0 or
+ * -errno.
  */
 int engine_need(struct engine *engine, enum framing framing);
 
@@ -66,6 +68,7 @@ int engine_shared_fd(const struct engine *engine);
 /* Descriptors of the maps, owned by the engine. */
 int engine_flows_fd(const struct engine *engine);
 int engine_carried_fd(const struct engine *engine);
+int engine_http2_fd(const struct engine *engine);
 int engine_formers_fd(const struct engine *engine);
 int engine_shares_fd(const struct engine *engine);
 int engine_counters_fd(const struct engine *engine);
@@ -77,7 +80,7 @@ int engine_attend(const struct engine *engine, const struct attended *attended);
 
 /* The maps of connections, and those of rules; their descriptors are owned by the engine. */
 struct connections_maps engine_connections(const struct engine *engine);
-struct policies_maps engine_policies(const struct engine *engine);
+struct policy_maps engine_policy_maps(const struct engine *engine);
 
 /* Frees the engine; what is pinned stays. NULL is allowed. */
 void engine_close(struct engine *engine);

@@ -77,7 +77,7 @@ int left_quieten(const struct pins *pins)
 	char path[PINS_PATH_MAX];
 	int err, others;
 
-	/* No daemon here has ever had entries. */
+	/* No daemon of this namespace has ever used entries. */
 	if (access(pins_map_path(path, pins->layer_dir, ENTRY_MAP), F_OK))
 		return 0;
 	others = left_count(pins);

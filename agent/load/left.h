@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Network namespaces that an earlier daemon worked in by its --netns, and this one does not. Their
- * entries (entry.h) are attached still, and live connections there need them.
+ * Network namespaces in which an earlier daemon worked because of --netns, and this one does not.
+ * Their entries (entry.h) are still attached, and live connections there need them.
  */
 #ifndef CTXPROP_LEFT_H
 #define CTXPROP_LEFT_H

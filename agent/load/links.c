@@ -165,7 +165,7 @@ int links_monitor_fd(const struct links_monitor *monitor)
 	return mnl_socket_get_fd(monitor->nl);
 }
 
-/* Where a datagram was told: the kernel says so unless it was here. */
+/* The namespace that a datagram is about: the kernel adds its number unless it is this one. */
 static int told_in(struct msghdr *datagram)
 {
 	int nsid = LINKS_HERE;
@@ -205,7 +205,7 @@ int links_monitor_read(struct links_monitor *monitor)
 
 		if (size < 0)
 			return errno == EAGAIN ? 0 : -errno;
-		/* Others than the kernel may write to it, too. */
+		/* Ignore datagrams that are not from the kernel. */
 		if (!from.nl_pid)
 			tell(monitor, told_in(&datagram), buffer, (size_t)size);
 	}

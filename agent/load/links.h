@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The network devices of a namespace, and news of them, over rtnetlink. */
+/* The network devices of a namespace, and notifications about them, by rtnetlink. */
 #ifndef CTXPROP_LINKS_H
 #define CTXPROP_LINKS_H
 
@@ -36,7 +36,7 @@ struct links_handler {
 /* Call handler->on_link for every device of the current namespace. 0 or -errno. */
 int links_dump(const struct links_handler *handler);
 
-/* The number of the namespace that a monitor was opened in. */
+/* Stands for the namespace in which a monitor was opened. */
 #define LINKS_HERE (-1)
 
 /*
@@ -58,7 +58,9 @@ void links_tell(const struct nlmsghdr *message, const struct links_handler *hand
 /* The descriptor to poll for input. */
 int links_monitor_fd(const struct links_monitor *monitor);
 
-/* Handle all news that has come. 0, -ENOBUFS when some were lost (dump again), or -errno. */
+/*
+ * Handle all notifications that have come. 0, -ENOBUFS when some were lost (dump again), or -errno.
+ */
 int links_monitor_read(struct links_monitor *monitor);
 
 /* Frees the monitor; NULL is allowed. */

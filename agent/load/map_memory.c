@@ -91,7 +91,7 @@ __u64 map_memory_most(const struct bpf_map_info *info)
 	}
 }
 
-/* What the kernel says that a map takes; 0: it says nothing. */
+/* The memory of a map as the kernel reports it; 0: it does not. */
 static __u64 memory_now(int fd)
 {
 	static const char field[] = "memlock:";

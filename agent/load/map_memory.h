@@ -8,8 +8,8 @@
 
 /* In bytes. */
 struct map_memory {
-	__u64 most; /* with every place of every table taken */
-	__u64 now;  /* as the kernel counts it, which older kernels do by most */
+	__u64 most; /* when every table is full */
+	__u64 now;  /* as the kernel reports it; older kernels report the most */
 };
 
 /*

@@ -13,7 +13,7 @@ struct moments {
 	struct moment_bpf *skeleton;
 };
 
-/* So much later an interrupt that had begun is over. */
+/* After this time, an interrupt that had begun is over. */
 static const struct timespec interrupt = {.tv_nsec = 100000000};
 
 static int attach(struct bpf_program *program, struct bpf_link **ret_link)
@@ -22,7 +22,7 @@ static int attach(struct bpf_program *program, struct bpf_link **ret_link)
 	return *ret_link ? 0 : -errno;
 }
 
-/* What begins does never without what ends it: else it would stay. */
+/* The program that shows a context is never attached without the one that removes it. */
 static int attach_both(struct moment_bpf *skeleton)
 {
 	int err = attach(skeleton->progs.moment_ends, &skeleton->links.moment_ends);

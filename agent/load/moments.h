@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads work on is shown in traces_ctx_v1 at the moments at which profilers of others sample
- * by a software clock (bpf/profile/moment.bpf.c), as long as this is open.
+ * While this is open, traces_ctx_v1 shows what threads work on at the moments at which other
+ * profilers sample by a software clock (bpf/profile/moment.bpf.c).
  */
 #ifndef CTXPROP_MOMENTS_H
 #define CTXPROP_MOMENTS_H
@@ -16,10 +16,10 @@ struct moments;
 int moments_open(struct moments **ret_moments);
 void moments_close(struct moments *moments);
 
-/* How many samples of others were met since then, whatever they were of. */
+/* The number of samples of other profilers since then, of whatever programs. */
 __u64 moments_met(const struct moments *moments);
 
-/* These programs are ours (TRACE_READERS_SAMPLERS ids; 0: none): nothing is shown to them. */
+/* Nothing is shown to these samplers, which are our own (TRACE_READERS_SAMPLERS ids; 0: none). */
 void moments_leave_out(struct moments *moments, const __u32 *ids);
 
 #endif

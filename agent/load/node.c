@@ -13,7 +13,7 @@
 #include "load/node_contexts.h"
 #include "pins/pins.h"
 
-/* Others hold the lock for as long as it takes to load the probes. */
+/* Other daemons hold the lock while they load the probes. */
 #define LOCK_TRIES   500
 #define LOCK_WAIT_NS 20000000
 
@@ -62,7 +62,7 @@ static int write_state(const char *layer_dir, const struct node *node)
 	return fd < 0 ? fd : bpf_map_update_elem(fd, &index, node, BPF_ANY);
 }
 
-/* From here on the probes of this generation are the ones that count. */
+/* From here on the probes of this generation are active. */
 static int hand_over(const char *layer_dir, __u32 generation)
 {
 	struct node node;
@@ -73,7 +73,7 @@ static int hand_over(const char *layer_dir, __u32 generation)
 	return err ? err : write_state(layer_dir, &node);
 }
 
-/* A version of the node layer goes, and what it has told profilers. */
+/* Remove a version of the node layer, and the contexts that it has published. */
 static int remove_layer(const char *path)
 {
 	node_contexts_withdraw(path);
@@ -118,14 +118,14 @@ static int make_maps(const struct pins *pins, const struct sizes *sizes, struct 
 	return err ? err : make_or_adopt(pins, sizes, report);
 }
 
-/* Others' probes stay at work until ours are all attached. */
+/* Probes of others stay active until all of ours are attached. */
 static int replace_probes(const struct pins *pins, const char *links_dir, const struct node *before,
 			  struct node_report *report)
 {
 	__u32 generation = before->generation + 1;
 	int err;
 
-	/* What a daemon left that died half-way. */
+	/* Remove remains of a daemon that was killed during its start. */
 	probes_detach_others(links_dir, before->generation);
 	err = probes_attach(links_dir, generation, before->flags, &report->hooks);
 	if (err == -ECANCELED) {

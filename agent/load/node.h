@@ -23,9 +23,9 @@ struct node_report {
 	bool adopted;             /* probes of an earlier daemon of this build are at work */
 	bool follows;             /* the probes are at work */
 	struct probe_hooks hooks; /* where */
-	char replaced[128];       /* why maps of an earlier build were given up; empty: not */
-	char unpublished[128];    /* why profilers cannot read the contexts; empty: they can */
-	__u32 halved;             /* so many times half of its usual size has each table */
+	char replaced[128]; /* why maps of an earlier build were replaced; empty: they were not */
+	char unpublished[128]; /* why profilers cannot read the contexts; empty: they can */
+	__u32 halved;          /* so many times half of its usual size has each table */
 };
 
 /*
@@ -47,8 +47,8 @@ int node_start(int lock_fd, struct node_report *report);
 void node_look_back(void);
 
 /*
- * Load what waits until the node needs it, unless probes of another build are at work. Without the
- * lock: others have theirs to do meanwhile. 0 or -errno.
+ * Load the probes that are not attached until the node needs them, unless probes of another build
+ * are attached. Does not take the lock, which other daemons may need meanwhile. 0 or -errno.
  */
 int node_make_ready(void);
 
@@ -60,8 +60,8 @@ int node_make_ready(void);
 int node_attach_waiting(__u32 flags);
 
 /*
- * Put down what is published (enum node_publish), and how that stands: -ENOENT: there is no node
- * layer. -EWOULDBLOCK: another daemon has the lock; or -errno.
+ * Record whether contexts are published, and how (enum node_publish). 0; -ENOENT: there is no node
+ * layer; -EWOULDBLOCK: another daemon has the lock; or -errno.
  */
 int node_set_publish(__u32 publish);
 int node_publish(__u32 *ret_publish);

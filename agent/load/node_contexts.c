@@ -64,7 +64,7 @@ static bool is_request(const struct requests_map *requests, __u64 id)
 	       !memcmp(requests->value, &id, sizeof(id));
 }
 
-/* Every span that was published is a request, by the same id, for as long as it is shown. */
+/* As long as a span is published there is a request with the same id. */
 static bool is_ours(int traces, __u64 thread, const struct requests_map *requests)
 {
 	struct traces_ctx shown;

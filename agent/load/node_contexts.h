@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What profilers read, when nobody is left who would keep it true. */
+/*
+ * Removes published contexts from the map that profilers read when nothing keeps them up to date
+ * any more.
+ */
 #ifndef CTXPROP_NODE_CONTEXTS_H
 #define CTXPROP_NODE_CONTEXTS_H
 
@@ -13,7 +16,7 @@
  */
 void node_contexts_withdraw(const char *layer_dir);
 
-/* The same for processes of this version's layer, whose probes go on with all others. */
+/* The same for some processes of this version's layer; its probes stay attached. */
 void node_contexts_withdraw_of(bool (*is_one)(__u32 tgid, void *data), void *data);
 
 /* The same for one process. */

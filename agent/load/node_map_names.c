@@ -4,7 +4,7 @@
 
 #include "load/node_map_names.h"
 
-/* As they are declared in bpf/engine; tests/check compares. */
+/* As they are declared in bpf/engine, which tests/check compares. */
 static const char *const names[] = {
     "requests",
     "sockets",

@@ -14,7 +14,7 @@
 #define TEXT(x)    TEXT_OF(x)
 #define TEXT_OF(x) #x
 #define LAYER_DIR  NODE_DIR "/v" TEXT(CTXPROP_ABI_VERSION)
-/* What the owner alone may use, and nobody else rename: as other writers of the map make it. */
+/* Only the owner may use it, and nobody else rename it: as other writers of the map make it. */
 #define TRACES_DIR_MODE 01700
 
 const char *node_maps_layer_dir(void)
@@ -70,7 +70,10 @@ static const char *traces_path(const struct bpf_map *map, char *ret_why, size_t 
 	return !err && fits_exactly(NODE_TRACES_PATH, map, ret_why, size) ? NODE_TRACES_PATH : NULL;
 }
 
-/* libbpf takes what is pinned if it has the size that is wanted: a pinned table keeps its own. */
+/*
+ * libbpf uses a pinned map only if it has the wanted size, so the size of a pinned table is set
+ * first.
+ */
 static int take_size(struct bpf_map *map, const char *path)
 {
 	_cleanup_close_ int fd = bpf_obj_get(path);

@@ -16,7 +16,8 @@
 /*
  * Let an opened object use the node's maps, in the sizes that they have, pinning those that are not
  * there yet, when it is loaded. `ret_unpublished` (may be NULL) says why contexts cannot be
- * published in NODE_TRACES_DIR, empty if they can; then a map of our own stands in. 0 or -errno.
+ * published in NODE_TRACES_DIR, empty if they can; if they cannot, a map of our own is used
+ * instead. 0 or -errno.
  */
 int node_maps_share(struct bpf_object *object, char *ret_unpublished, size_t size);
 

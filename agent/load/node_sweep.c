@@ -87,7 +87,7 @@ static bool of_process(struct present *present, const union key *key)
 	return is_process_gone(present, key->tgid);
 }
 
-/* What we have told profilers of a thread is taken back. Others may have told them more. */
+/* Remove what we have published of a thread. Entries of other writers stay. */
 static void hide(const struct present *present, const struct worker_key *key)
 {
 	__u64 thread = traces_ctx_key(key->tgid, key->tid);
@@ -136,7 +136,7 @@ static bool of_written(struct present *present, const union key *key)
 	       is_process_gone(present, written.by.tgid);
 }
 
-/* What belongs to a request is made after it, and before it is over. */
+/* Entries of a request are made after it has begun and before it is over. */
 static bool of_request(struct present *present, const union key *key)
 {
 	__u32 place = request_place(key->request);
@@ -180,7 +180,7 @@ static bool look_at_entries(struct node_sweep *sweep, int fd, is_over_fn is_over
 	union key key = {}, next = {};
 	bool more = find_next(sweep, fd, &next);
 
-	/* Where a key vanishes meanwhile the kernel begins anew. */
+	/* If the key is removed meanwhile, the kernel begins with the first one again. */
 	for (int i = 0; more && i < STEP; i++) {
 		key = next;
 		more = !bpf_map_get_next_key(fd, &key, &next) && sweep->looked_at < ENTRIES_MAX;

@@ -9,12 +9,12 @@
 #define NODE_SWEEP_KEY 32 /* bytes of a key, at most */
 
 /*
- * Removing what the node's maps have of processes, threads and requests that are gone, also from
- * the map that profilers read. The probes do so when one ends; this is for what they missed, so
- * that an agent that lives long leaks nothing. Outside the initial process namespace, where numbers
- * mean others, nothing is done.
+ * Removes entries of processes, threads and requests that are gone from the node's maps, also from
+ * the one that profilers read. Probes do so when one ends; this removes what they missed, so that
+ * nothing leaks. Does nothing outside the initial pid namespace, where process numbers mean other
+ * processes.
  *
- * It is done in steps, for threads that others wait for.
+ * It is done in short steps, since the calling thread has other work to do.
  */
 struct node_sweep {
 	bool goes_on;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers of network namespaces: a namespace may know others by small numbers. Who has one is
- * heard of by a monitor (links.h), also when it ends; a number does not keep a namespace alive.
+ * Numbers of network namespaces: a namespace can give others small numbers. A monitor (links.h)
+ * gets notifications of those that have one, also when they end. A number does not keep a namespace
+ * alive.
  */
 #ifndef CTXPROP_NSID_H
 #define CTXPROP_NSID_H
@@ -9,8 +10,8 @@
 #include <linux/netlink.h>
 
 /*
- * The number by which the current namespace knows the one of a descriptor, which is given one if
- * need be. 0 or more, or -errno.
+ * The number that the current namespace has for the namespace behind a descriptor, which is given
+ * one if it has none. 0 or more, or -errno.
  */
 int nsid_of(int netns_fd);
 

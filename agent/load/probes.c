@@ -39,7 +39,10 @@ static const struct candidate {
     {"send", "probe_send_fentry", true, 0},
     {"recv", "probe_recv", true, 0},
     {"connect", "probe_state", true, 0},
-    /* Who receives first: what is noted for a reader that nobody sees would be the next one's. */
+    /*
+     * Hooks of receiving come first: otherwise what is recorded for one read could be taken for the
+     * next one.
+     */
     {"unix-recv", "probe_unix_recv", false, NODE_UNIX},
     {"unix-recv", "probe_unix_recv_fexit", false, NODE_UNIX},
     {"unix-send", "probe_unix_send", false, NODE_UNIX},
@@ -195,7 +198,7 @@ static int load_one(const struct candidate *candidate, __u32 generation, struct 
 	return 0;
 }
 
-/* Have it loaded and pinned, for attach_ready(). 0 or -errno. */
+/* Load and pin it, for attach_ready(). 0 or -errno. */
 static int make_ready(const struct candidate *candidate, const char *links_dir, __u32 generation)
 {
 	_cleanup_probes_ struct probes *probes = NULL;
@@ -208,7 +211,7 @@ static int make_ready(const struct candidate *candidate, const char *links_dir, 
 				 ready_path(path, links_dir, generation, candidate->program));
 }
 
-/* Attach what was made ready. 0 or -errno. */
+/* Attach a program that was loaded before. 0 or -errno. */
 static int attach_ready(const struct candidate *candidate, const char *links_dir, __u32 generation)
 {
 	char path[PINS_PATH_MAX];
@@ -256,7 +259,7 @@ static struct probe_hook *hook_of(struct probe_hooks *hooks, const char *event)
 	return hook;
 }
 
-/* May the candidate be left out for now? Only where somebody tells when it is needed. */
+/* May the candidate be loaded later? Only if something reports when it is needed. */
 static bool may_wait(const struct candidate *candidate, const char *links_dir, __u32 generation,
 		     __u32 flags)
 {
@@ -287,7 +290,7 @@ static int attach_event(void *data)
 	return 0;
 }
 
-/* Side by side: the verifier takes its time. 0, or -ECANCELED. */
+/* In parallel, since verifying takes long. 0, or -ECANCELED. */
 static int attach_events(const struct attaching *set, struct probe_hooks *hooks)
 {
 	struct attaching events[PROBE_EVENTS_MAX];

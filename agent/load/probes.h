@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attaching the probes: for each event the first hook that this kernel accepts. */
+/* Attaches the probes: for each event to the first hook that this kernel accepts. */
 #ifndef CTXPROP_PROBES_H
 #define CTXPROP_PROBES_H
 
@@ -44,18 +44,18 @@ bool probes_maps_fit(char *ret_why, size_t size);
 int probes_attach(const char *links_dir, __u32 generation, __u32 flags,
 		  struct probe_hooks *ret_hooks);
 
-/* Does anything wait until some flag is set? */
+/* Are there probes that wait for a flag? */
 bool probes_wait(const char *links_dir, __u32 generation);
 
 /*
- * Load what waits, so that it can be attached: that takes a second. 0, or -errno of an event that
- * cannot be caught.
+ * Load the probes that wait for a flag, so that they can be attached, which takes about a second.
+ * 0, or -errno of an event that cannot be caught.
  */
 int probes_make_ready(const char *links_dir, __u32 generation);
 
 /*
- * Attach what has waited for these flags. 0; -EWOULDBLOCK: it is not ready; or -errno of an event
- * that is not caught.
+ * Attach the probes that wait for these flags. 0; -EWOULDBLOCK: they are not loaded yet; or -errno
+ * of an event that is not caught.
  */
 int probes_attach_waiting(const char *links_dir, __u32 generation, __u32 flags);
 
@@ -68,7 +68,7 @@ int probes_find(const char *links_dir, __u32 generation, struct probe_hooks *ret
  */
 int probes_look_back(const char *links_dir, __u32 generation);
 
-/* Have all processes of the node looked at that listen, under the same lock. 0 or -errno. */
+/* Mark all processes of the node that listen, to be inspected; under the same lock. 0 or -errno. */
 int probes_look_for_listeners(const char *links_dir, __u32 generation);
 
 /* Detach all sets of probes but this one; 0: all of them. 0 or -errno. */

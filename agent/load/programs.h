@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The programs that stand at a namespace's devices, pinned as <layer>/progs/<id>: that is how the
- * classifiers among them are known again.
+ * The programs that are attached to a namespace's devices, pinned as <layer>/progs/<id>: by that,
+ * classifiers are recognised as ours.
  */
 #ifndef CTXPROP_PROGRAMS_H
 #define CTXPROP_PROGRAMS_H
@@ -12,7 +12,7 @@
 
 #define PROGRAMS (HOOKS * FRAMINGS)
 
-/* The ids that they are pinned by; 0: it is not loaded. 0 or -errno. */
+/* The ids under which they are pinned; id 0: not loaded. 0 or -errno. */
 int programs_ids(int fds[HOOKS][FRAMINGS], __u32 ret_ids[PROGRAMS]);
 
 /* Descriptors of pinned programs by these ids, for the caller to close; -1 for id 0. 0 or -errno.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking everything of ours out of the current network namespace, and what breaks by that. The
- * caller holds the lock of the pins.
+ * Removes everything of ours from the current network namespace, and tells which connections that
+ * would break. The caller holds the lock of the pins.
  */
 #ifndef CTXPROP_REMOVAL_H
 #define CTXPROP_REMOVAL_H
@@ -15,7 +15,7 @@ struct damage {
 };
 
 /*
- * Switch editing off in all layers of the namespace, or another flow might get an offset, and
+ * Switch editing off in all layers of the namespace, so that no further flow gets an offset, and
  * count. 0 or -errno.
  */
 int removal_assess(const struct pins *pins, struct damage *ret_damage);
@@ -26,7 +26,7 @@ int removal_assess(const struct pins *pins, struct damage *ret_damage);
  */
 int removal_do(const struct pins *pins, void (*complain)(const char *device, int err));
 
-/* Nothing is left on the node, if this was the last namespace: the probes go, too. 0 or -errno. */
+/* If this was the last namespace, remove the probes of the node, too. 0 or -errno. */
 int removal_finish(void);
 
 #endif

@@ -69,7 +69,9 @@ static int open_program(const struct pins *pins, __u32 id)
 	return bpf_obj_get(pins_join(path, progs, name));
 }
 
-/* What reuse_note() has written. Returns the key; 0, which is none, where it is no such text. */
+/*
+ * Parse what reuse_note() has written. Returns the key; 0, which is never one: it is another text.
+ */
 static __u64 parse(const char *text, __u32 ret_ids[HOOKS])
 {
 	char *at;

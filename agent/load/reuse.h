@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that an earlier daemon of the same build has pinned, and that need not be loaded anew:
- * to verify them takes far longer than all else at a start.
+ * Uses programs again that an earlier daemon of the same build has pinned: verifying them takes far
+ * longer than everything else at a start.
  */
 #ifndef CTXPROP_REUSE_H
 #define CTXPROP_REUSE_H
@@ -22,11 +22,15 @@
 __u64 reuse_key(const char *layer_dir, const struct bpf_object *object, const void *bytes,
 		size_t size);
 
-/* Descriptors of the pinned programs that were noted under this key. 0, or -ENOENT: there are none.
+/*
+ * Descriptors of the pinned programs that were recorded under this key. 0, or -ENOENT: there are
+ * none.
  */
 int reuse_find(const struct pins *pins, __u64 key, int ret_prog_fd[HOOKS]);
 
-/* Note that these programs, which are (or will be) pinned by their ids, have this key. 0 or -errno.
+/*
+ * Record these programs, which are (or will be) pinned under their ids, under this key. 0 or
+ * -errno.
  */
 int reuse_note(const struct pins *pins, __u64 key, const int prog_fd[HOOKS]);
 

@@ -10,15 +10,15 @@
 #include <linux/types.h>
 
 /*
- * Do without this rule in all that is loaded from now on. To be called before threads are made.
- * 0; -ENOENT: no rule has this name; -ENOTSUP: this build has all of them in any case.
+ * Switch this rule off in everything that is loaded from now on. To be called before threads are
+ * made. 0; -ENOENT: no rule has this name; -ENOTSUP: this build cannot switch rules off.
  */
 int rules_switch_off(const char *name);
 
-/* Those that are, bit by bit. */
+/* The rules that are switched off, a bit for each. */
 __u64 rules_switched_off(void);
 
-/* Tell an opened object that has rules before it is loaded. 0 or -errno. */
+/* Set that in an opened object, if it has rules, before it is loaded. 0 or -errno. */
 int rules_tell(struct bpf_object *object);
 
 #endif

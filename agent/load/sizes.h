@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How large the tables are made. With their usual sizes all of them take at most 128 MiB when they
- * are full, and pinned ones keep that, whoever made them. So where memory is limited they are made
- * smaller: halved, all of them, until they take no more than half of it.
+ * The sizes of tables. With their usual sizes all tables take at most 128 MiB when they are full,
+ * and pinned ones keep their size. Where memory is limited, the sizes of all of them are halved
+ * until together they take no more than half of the memory.
  */
 #ifndef CTXPROP_SIZES_H
 #define CTXPROP_SIZES_H
@@ -12,11 +12,11 @@
 
 struct sizes {
 	__u32 flows;  /* room in the flow table */
-	__u32 halved; /* so many times half of their usual size */
+	__u32 halved; /* how often their usual size was halved */
 	__u64 most;   /* bytes that all take when they are full */
 };
 
-/* So many times they are halved at most, and to no less than 1024 entries. */
+/* The most that sizes are halved; a table keeps at least 1024 entries. */
 #define SIZES_HALVED_MAX 4
 
 /*

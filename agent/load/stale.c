@@ -29,8 +29,9 @@ static int is_other(const char *path, const char *name, void *data)
 }
 
 /*
- * A link dies with its device, and the loopback device with its namespace: so this link of a layer
- * tells for sure. `data` becomes 1: gone, 0: there, or stays as it is without such a link.
+ * A link is dead when its device is gone, and the loopback device goes with its namespace. So the
+ * link to it shows for sure whether the namespace exists. `data` becomes 1: gone, 0: there; it
+ * stays as it is if there is no such link.
  */
 static int loopback_is_gone(const char *path, const char *name, void *data)
 {
@@ -46,7 +47,7 @@ static int loopback_is_gone(const char *path, const char *name, void *data)
 	return 0;
 }
 
-/* Classifiers of clsact leave no link; then the namespace itself must be known to be gone. */
+/* With clsact there is no link; then the namespace itself must be known to be gone. */
 static bool is_stale(const struct search *search, const struct pins *pins)
 {
 	int gone = -ENOENT;

@@ -87,7 +87,7 @@ static __u32 traces_id(void)
 	return fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
 }
 
-/* One more is seen: the number of those of ours goes on, and of others one is kept. */
+/* Note one more reader: the ids of ours, and one of the others. */
 static void see(const struct trace_reader *reader, size_t *own, struct trace_readers_seen *seen)
 {
 	if (!reader->own) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who reads traces_ctx_v1: BPF programs that use the map and are not ours. Ours, of whatever build,
- * are told by the names of the other maps that they use. A process that has only opened the map
- * cannot be seen, nor a program that has it in a map of maps.
+ * Finds other readers of traces_ctx_v1: BPF programs that use the map and are not ours. Ours, of
+ * any build, are recognised by the names of the other maps that they use. Not seen are processes
+ * that have only opened the map, and programs that have it in a map of maps.
  */
 #ifndef CTXPROP_TRACE_READERS_H
 #define CTXPROP_TRACE_READERS_H

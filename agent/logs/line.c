@@ -88,7 +88,7 @@ static bool begin_line(struct line *line, const char *text, size_t size, struct 
 	return true;
 }
 
-/* There is a reason why it gets no ids; the first one counts. */
+/* Note why the line gets no ids; the first reason counts. */
 static void lower(struct line *line, enum line_result result)
 {
 	if (line->result == LINE_IDS && line->kind != LINE_JSON)

@@ -18,7 +18,7 @@ struct served {
 /* By their begins; what is certain of them. */
 struct list {
 	struct served *served;
-	size_t count, room;
+	size_t count;
 	__s64 longest_ns;
 };
 
@@ -28,7 +28,7 @@ struct past {
 	struct list list[PROCESSES];
 };
 
-/* Calls end before what they are made for: they are there with it, or never. */
+/* Calls end before the request that they are made for, so they are stored before it, or never. */
 static const char sql[] =
     "SELECT id, pid, tid, coalesce((SELECT min(start_ns) FROM spans AS call WHERE"
     "  call.trace_id = spans.trace_id AND call.kind = 3 AND call.parent_id = spans.span_id AND"
@@ -54,17 +54,14 @@ void past_free(struct past *past)
 
 static int add(struct list *list, const struct served *served)
 {
-	size_t at = list->count;
-	struct served *more = list_make_room(list->served, at, &list->room, sizeof(*more));
+	struct served *place = list_add(&list->served, &list->count, sizeof(*place));
 
-	if (!more)
+	if (!place)
 		return -ENOMEM;
-	list->served = more;
 	/* Rows are in the order of their ends: most begins are, too. */
-	for (; at && list->served[at - 1].begin_ns > served->begin_ns; at--)
-		list->served[at] = list->served[at - 1];
-	list->served[at] = *served;
-	list->count++;
+	for (; place > list->served && place[-1].begin_ns > served->begin_ns; place--)
+		*place = place[-1];
+	*place = *served;
 	if (served->end_ns - served->begin_ns > list->longest_ns)
 		list->longest_ns = served->end_ns - served->begin_ns;
 	return 0;

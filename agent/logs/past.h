@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which request a thread was at, at a time that is over: out of the store of spans. */
+/* Which request a thread worked on at some time in the past, by the store of spans. */
 #ifndef CTXPROP_LOGS_PAST_H
 #define CTXPROP_LOGS_PAST_H
 
@@ -8,7 +8,7 @@
 
 #include "engine/traces.h"
 
-/* The clock that spans are told by, and that of a line, differ by less. */
+/* The most by which the time of a span and the time of a line can differ. */
 #define PAST_SLACK_NS 100000
 
 struct past;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that is run for somebody: signals go to it, its end comes back. */
+/* Runs a program: passes signals on to it, and returns its exit status. */
 #ifndef CTXPROP_LOGS_PROGRAM_H
 #define CTXPROP_LOGS_PROGRAM_H
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +11,46 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "logs/outlet.h"
 #include "logs/program.h"
 #include "logs/run.h"
 #include "logs/stream.h"
+
+/* A pipe that is writable accepts at least so many bytes without blocking. */
+#define STEP PIPE_BUF
+
+static int write_some(int fd, const char **bytes, size_t *size)
+{
+	ssize_t n = write(fd, *bytes, *size < STEP ? *size : STEP);
+
+	if (n < 0)
+		return errno == EINTR || errno == EAGAIN ? 0 : -errno;
+	*bytes += n;
+	*size -= (size_t)n;
+	return 0;
+}
+
+/*
+ * Write all bytes, however long it takes. Meanwhile `news` is called whenever `news_fd` is
+ * readable, so that signals are handled even if nobody reads the output. 0 or -errno.
+ */
+static int outlet_write(int fd, const char *bytes, size_t size, int news_fd,
+			void (*news)(void *data), void *data)
+{
+	int err = 0;
+
+	while (size && !err) {
+		struct pollfd fds[] = {{.fd = fd, .events = POLLOUT},
+				       {.fd = news_fd, .events = POLLIN}};
+
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return -errno;
+		if (fds[1].revents)
+			news(data);
+		if (fds[0].revents)
+			err = write_some(fd, &bytes, &size);
+	}
+	return err;
+}
 
 #define STREAMS 2 /* output and errors */
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-/* How the threads of a process go about requests, as far as /proc tells. */
+/* How the threads of a process share the work on requests, as far as /proc shows. */
 enum threads_kind {
 	/* It is gone, has begun later, or may do several things in one thread. */
 	THREADS_UNKNOWN,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Told by the kernel who writes into sockets: a BPF program, loaded as long as somebody watches. */
+/* Records who writes into sockets, by a BPF program that is loaded only while this is open. */
 #ifndef CTXPROP_LOGS_WATCH_H
 #define CTXPROP_LOGS_WATCH_H
 

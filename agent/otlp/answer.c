@@ -6,7 +6,7 @@
 #include "otlp/messages.h"
 #include "otlp/retry.h"
 
-/* An answer that cannot be read says nothing more than its status. */
+/* If the body of an answer cannot be parsed, only its status counts. */
 static void read_partial(const struct answer *answer, struct post_answer *ret_answer)
 {
 	otlp_response *response =
@@ -25,7 +25,7 @@ static void read_partial(const struct answer *answer, struct post_answer *ret_an
 		    response, NULL);
 }
 
-/* Those, and only those, are worth another try by the specification. */
+/* By the specification, only these are to be retried. */
 static bool is_retryable(long status)
 {
 	return status == 429 || status == 502 || status == 503 || status == 504;

@@ -76,8 +76,8 @@ static int add_field(struct post *post, const char *line)
 }
 
 /*
- * What the receiver does with spans must not make spans, which would be sent to it: the requests
- * belong to traces that are not sampled. Their ids are written into the field, each time anew.
+ * Sending spans must not make further spans to be sent, so these requests belong to traces that are
+ * not sampled. The field gets new ids each time.
  */
 static void draw_trace(char ret_field[FIELD_SIZE])
 {
@@ -179,8 +179,8 @@ static int left_ms(struct post *post)
 }
 
 /*
- * Until the answer is there, the time is over, or nobody waits for it any longer. Returns whether
- * it has begun at all.
+ * Wait until the answer is there, the time is over, or it is no longer wanted. Returns whether an
+ * answer has begun.
  */
 static bool transfer(struct post *post)
 {
@@ -210,7 +210,7 @@ static bool outcome(struct post *post, const char **ret_error)
 	return message->data.result == CURLE_OK;
 }
 
-/* What libcurl tells of an answer is that of the request before, if this one has not begun. */
+/* If this answer has not begun, libcurl returns values of the answer before. */
 static void judge(struct post *post, bool begun, struct post_answer *ret_answer)
 {
 	struct answer answer = {

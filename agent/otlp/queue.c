@@ -6,9 +6,69 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "otlp/packed.h"
+#include "base/text.h"
 #include "otlp/queue.h"
 #include "records.h"
+#include "trace/span.h"
+
+/* What stands before the texts is kept as it is. */
+#define FIXED (offsetof(struct span, service) + offsetof(struct service, attributes))
+
+/* The texts, which are all that stands behind it. */
+#define TEXTS(X) X(service.attributes) X(method) X(path) X(route) X(host) X(agent)
+
+#define TEXT_SIZE(name) +sizeof(((struct span *)NULL)->name)
+_Static_assert(FIXED + (0 TEXTS(TEXT_SIZE)) <= sizeof(struct span) &&
+		   sizeof(struct span) - FIXED - (0 TEXTS(TEXT_SIZE)) < _Alignof(struct span),
+	       "these are all the texts, and nothing stands behind them");
+
+struct packed {
+	__s64 boot_to_wall_ns;
+	char bytes[]; /* FIXED of the span, then its texts, each with its NUL */
+};
+
+/* A copy of a span; to be freed by free(). NULL: no memory. */
+static struct packed *packed_new(const struct span *span, __s64 boot_to_wall_ns)
+{
+#define TEXT(name) span->name,
+	const char *const texts[] = {TEXTS(TEXT)};
+#undef TEXT
+	size_t size = FIXED;
+	struct packed *packed;
+	char *end;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		size += strlen(texts[i]) + 1;
+	packed = malloc(sizeof(*packed) + size);
+	if (!packed)
+		return NULL;
+	packed->boot_to_wall_ns = boot_to_wall_ns;
+	memcpy(packed->bytes, span, FIXED);
+	end = packed->bytes + FIXED;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		end = stpcpy(end, texts[i]) + 1;
+	return packed;
+}
+
+/* The span as it was. */
+static void packed_read(const struct packed *packed, struct span *ret_span,
+			__s64 *ret_boot_to_wall_ns)
+{
+#define TEXT(name) {ret_span->name, sizeof(ret_span->name)},
+	const struct {
+		char *to;
+		size_t size;
+	} texts[] = {TEXTS(TEXT)};
+#undef TEXT
+	const char *at = packed->bytes + FIXED;
+
+	*ret_boot_to_wall_ns = packed->boot_to_wall_ns;
+	memcpy(ret_span, packed->bytes, FIXED);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		text_copy(texts[i].to, texts[i].size, at);
+		at += strlen(at) + 1;
+	}
+}
 
 #define LOWER_NS   (NS_PER_SECOND / 4) /* a step of the bound downwards */
 #define LOWER_STEP (RECORDING_SHED_ALL / 8)
@@ -57,7 +117,10 @@ void queue_free(struct queue *queue)
 	free(queue);
 }
 
-/* By the time that there has been room, so that a short pause does not give up what is needed. */
+/*
+ * Lower the bound only by the time for which there has been room, so that a short pause does not
+ * undo it.
+ */
 static void lower(struct queue *queue, __u64 now_ns)
 {
 	__u64 steps = (now_ns - queue->lowered_ns) / LOWER_NS;

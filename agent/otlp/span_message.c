@@ -102,7 +102,7 @@ static void add_server(struct span_message *message, const struct span *span)
 	otlp_attributes_number(&message->attributes, "server.port", port);
 }
 
-/* Of calls, without the query: that may hold what is nobody's business. */
+/* Of calls, without the query, which may have private data. */
 static void add_url(struct span_message *message, const struct span *span)
 {
 	if (span->kind != SPAN_CLIENT || !*span->host || *span->path != '/')

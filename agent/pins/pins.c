@@ -136,8 +136,8 @@ static const char *read_owner(char ret_owner[PINS_PATH_MAX], const struct pins *
 }
 
 /*
- * Does the daemon live that has these pins beside its own? It holds the lock of its own. `self`:
- * the directory of ours, which we hold ourselves, or empty.
+ * Is the daemon running that has taken these pins? Then it holds the lock of its own pins. `self`:
+ * the directory that this process has locked itself, or empty.
  */
 static bool is_owned(const struct pins *pins, const char *self)
 {

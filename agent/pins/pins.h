@@ -57,22 +57,22 @@ int pins_check(const struct pins *pins, char *ret_why);
 int pins_lock_beside(const struct pins *pins, const struct pins *home);
 
 /*
- * Have a namespace's pins beside those of `home`, whose lock the caller holds: for as long as that
- * is held others find these locked, too, and no descriptor is kept for it. As pins_lock() else, but
- * 0.
+ * Take a namespace's pins in addition to those of `home`, whose lock the caller holds: while that
+ * is held, others find these locked, too, without a descriptor of their own. Otherwise as
+ * pins_lock(), but returns 0.
  */
 int pins_own(const struct pins *pins, const struct pins *home);
 
-/* Let go of them before the lock of `home` is. */
+/* Release them, before the lock of `home` is released. */
 void pins_disown(const struct pins *pins);
 
-/* The cookie of the namespace whose daemon, which lives, has these pins beside its own; 0: none. */
+/* The cookie of the namespace whose running daemon has taken these pins by pins_own(); 0: none. */
 __u64 pins_owner(const struct pins *pins);
 
 /* Make the directories of a layer. 0, -EPERM: one of them is not ours, or -errno. */
 int pins_make_layer(const char *layer_dir);
 
-/* Move a layer that this build cannot adopt out of the way, to v<abi>-old<n>. 0 or -errno. */
+/* Move a layer that this build cannot adopt aside, to v<abi>-old<n>. 0 or -errno. */
 int pins_set_aside(const struct pins *pins);
 
 /* Remove a directory of pins with all that is pinned below. 0 or -errno. */

@@ -45,7 +45,7 @@ int texts_put(const struct pins *pins, const char *name, const char *text)
 	if (err)
 		return err;
 	path_of(path, pins, name);
-	/* Made aside, so that there is always a whole one. */
+	/* Pinned under another name and renamed, so that there is always a complete one. */
 	path_of(next, pins, "next");
 	unlink(next);
 	err = bpf_obj_pin(fd, next);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a daemon wants the next one to know, as texts in pinned maps: they last as long as the
- * programs do, and need no file system that a container would have to be given.
+ * Texts that a daemon keeps for the next one, in pinned maps: they last as long as the programs do,
+ * and need no file system that would have to be mounted into a container.
  *
  *   <pins of the namespace>/texts/<name>
  */
@@ -10,7 +10,7 @@
 
 #include "pins/pins.h"
 
-/* Keep a text in place of the one of that name. 0 or -errno. */
+/* Store a text under a name, in place of the one that is there. 0 or -errno. */
 int texts_put(const struct pins *pins, const char *name, const char *text);
 
 /* The text of that name, which the caller frees. 0, -ENOENT or -errno. */

@@ -37,7 +37,7 @@ static int find_bias(const struct subject *subject, struct classified *found)
 	return library_program_bias(subject, found->entry, &found->bias);
 }
 
-/* What cannot be read may run anything. */
+/* A process that cannot be read may run anything. */
 static int not_readable(struct classified *found)
 {
 	found->runtime.kind = RUNTIME_OPAQUE;
@@ -72,7 +72,7 @@ static int look_into(const struct subject *subject, struct classified *found)
 	return err;
 }
 
-/* What runs it is known, but not what it is like: then nothing is known of its calls. */
+/* The runtime is known, but not its layout: then nothing is known of its calls. */
 static void not_known(struct classified *found, enum why why)
 {
 	*found = (struct classified){
@@ -92,7 +92,7 @@ int classify(const struct subject *subject, classify_known known, void *data,
 		not_known(ret_classified, WHY_REPLACED);
 	else if (err)
 		return err;
-	/* It may be ending: that says nothing of its file, which others run, too. */
+	/* The process may be ending, which says nothing about its file, which others run, too. */
 	else if (find_bias(subject, ret_classified))
 		not_known(ret_classified, WHY_DAMAGED);
 	return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process runs, by the file that it was started from and what it has loaded. */
+/* Finds out what a process runs, by its program's file and the libraries that it has loaded. */
 #ifndef CTXPROP_CLASSIFY_H
 #define CTXPROP_CLASSIFY_H
 
 #include "inspect/subject.h"
 #include "runtime/driver.h"
 
-/* What is known of this file from an earlier look, with addresses as in it; NULL: nothing. */
+/* What an earlier look has found in this file, with addresses as in the file; NULL: nothing. */
 typedef const struct classified *(*classify_known)(const struct stat *file, void *data);
 
 /* subject_open() for a process that is to be classified. */
@@ -20,8 +20,8 @@ int classify(const struct subject *subject, classify_known known, void *data,
 	     struct classified *ret_classified);
 
 /*
- * What came from a sandbox: is everything in its range, and each place for a probe in code that the
- * process has mapped? 0, or -EBADMSG.
+ * Check what came from a sandbox: is everything in range, and is each place for a probe in code
+ * that the process has mapped? 0, or -EBADMSG.
  */
 int classify_check(const struct subject *subject, const struct classified *classified);
 

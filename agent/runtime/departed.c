@@ -52,7 +52,7 @@ static void begin(struct departed *departed)
 	__u32 index = 0, none = 0;
 
 	departed->sweeps--;
-	/* Before the sweep: who ends during it asks for the next one. */
+	/* Set before the sweep, so that a process that ends during it asks for the next one. */
 	bpf_map_update_elem(departed->asked_fd, &index, &none, BPF_ANY);
 	node_sweep_begin(&departed->sweep);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that are gone: what the node's maps have of them goes at once, but not more often than
- * once a second, however many end.
+ * Removes entries of processes that have ended from the node's maps: soon after an end, but at most
+ * once a second.
  */
 #ifndef CTXPROP_DEPARTED_H
 #define CTXPROP_DEPARTED_H
@@ -21,13 +21,13 @@ struct departed {
 int departed_open(struct departed *departed);
 void departed_close(struct departed *departed);
 
-/* The probes have told that some process is gone. */
+/* To be called when the probes report that a process has ended. */
 void departed_asked(struct departed *departed);
 
 /* Milliseconds until departed_do() has something to do; -1: it has nothing. */
 int departed_due_ms(const struct departed *departed);
 
-/* Sweep a step further, if it is time. */
+/* Do the next step of removing, if it is time. */
 void departed_do(struct departed *departed);
 
 #endif

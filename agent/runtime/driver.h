@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a runtime's folder (runtimes/NAME/) gives to user space: how a process of it is recognised,
- * where its probes belong, and what is said of it. runtimes/README.md tells how to write one.
+ * The interface of a runtime's folder (runtimes/NAME/) in user space: how its processes are
+ * recognised, where its probes are attached, and what is shown about it. How to write one:
+ * runtimes/README.md.
  */
 #ifndef CTXPROP_RUNTIME_DRIVER_H
 #define CTXPROP_RUNTIME_DRIVER_H
@@ -69,7 +70,9 @@ struct runtime_driver {
 	const struct uprobe_kind *probes;
 	size_t probe_count;
 
-	/* Its probes were attached, or (-errno) were not: what can be followed now? NULL: the same.
+	/*
+	 * Called when its probes were attached, or could not be (-errno), to change what can be
+	 * followed. NULL: nothing changes.
 	 */
 	void (*attached)(struct classified *found, int err);
 
@@ -79,7 +82,10 @@ struct runtime_driver {
 	 */
 	void (*describe)(const struct classified *found, char *ret_text);
 
-	/* A process is looked at once more: is that nothing new for people? NULL: it is new. */
+	/*
+	 * A process was inspected once more: is the result the same for people, so that it is not
+	 * logged again? NULL: it is logged.
+	 */
 	bool (*is_same)(const struct runtime *known, const struct runtime *found);
 };
 

@@ -209,7 +209,7 @@ static void hear_all(struct inspector *inspector, int socket, enum sandbox_end e
 	refuse(inspector, &key);
 }
 
-/* Nobody was held up by that: it is not counted as time that was lost. */
+/* Nothing waited for it, so it is not counted as time spent in vain. */
 static void leave_alone(struct inspector *inspector, __u32 tgid)
 {
 	struct unreadable_process process;

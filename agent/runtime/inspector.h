@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding out what processes run, each in a sandbox of its own, INSPECTOR_SIDE_BY_SIDE at a time.
- * Nothing here waits: whatever a process is made of, however large or damaged its files are.
+ * Finds out what processes run, each in a sandbox of its own, INSPECTOR_SIDE_BY_SIDE at a time. No
+ * function here blocks, however large or damaged the files of a process are.
  *
  * Files for which that has failed are remembered, and not read again until one of them changes.
  */
@@ -18,7 +18,7 @@
 #define INSPECTOR_SIDE_BY_SIDE 4
 #define INSPECTOR_REFUSED_MAX  64 /* so many are remembered: the last ones */
 
-/* What makes files the same as those that were read before. */
+/* Identifies files: those that are equal in this were read before. */
 struct inspector_file {
 	dev_t device;
 	ino_t inode;
@@ -26,7 +26,7 @@ struct inspector_file {
 	struct timespec changed; /* st_ctim */
 };
 
-/* Of processes whose memory is read, also which one it is: that may be what the reader fails at. */
+/* If its memory is read, also the process, since its memory may be what the reader fails at. */
 struct inspector_refused {
 	__u64 tgid, started;                           /* 0: any process with these files */
 	struct inspector_file file[SUBJECT_FILES_MAX]; /* zeros where there is none */
@@ -72,12 +72,12 @@ bool inspector_has_room(const struct inspector *inspector);
 bool inspector_runs(const struct inspector *inspector);
 
 /*
- * Begin with a process; there must be room. 0; -EAGAIN: not now, its files or its memory did not
- * come, or there is no process to look at it; or -errno.
+ * Begin with a process; there must be room. 0; -EAGAIN: not now, because its files or memory could
+ * not be read in time, or no sandbox can be started; or -errno.
  */
 int inspector_start(struct inspector *inspector, __u32 tgid);
 
-/* Take one that has ended. False: none has. */
+/* Take the result of an inspection that has ended. False: none has. */
 bool inspector_take(struct inspector *inspector, struct inspection *ret_inspection);
 
 /* Milliseconds until inspector_take() is to be called, whether one has ended or not; -1: none runs.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was found in the files of programs, where it holds for every process of a file
- * (driver->relocate): finding it takes time.
+ * A cache of what was found in files of programs, if it is the same for every process of the file
+ * (driver->relocate).
  */
 #ifndef CTXPROP_KNOWN_FILES_H
 #define CTXPROP_KNOWN_FILES_H

@@ -33,7 +33,7 @@ static int load_runtimes(struct preload *preload)
 	return runtime_probes_preload(preload->probes, RUNTIME_PART_ALL, &preload->stop);
 }
 
-/* Those of runtimes first: who needs them holds up all that are to be followed. */
+/* Those of runtimes first: a process that needs them would delay all others. */
 static void *load(void *data)
 {
 	const struct runtimes_news done = {.preloaded = true};
@@ -42,7 +42,7 @@ static void *load(void *data)
 	int err = preload->runtimes ? load_runtimes(preload) : -ECANCELED;
 
 	unix_sockets.err = atomic_load(&preload->stop) ? 0 : node_make_ready();
-	resident_shrink(); /* loading took what is not needed any more */
+	resident_shrink(); /* free what only loading needed */
 	if (atomic_load(&preload->stop))
 		return NULL;
 	if (unix_sockets.err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading what nobody needs yet: uprobe programs of runtimes, so that the first requests of the
- * first process are followed, and the hooks of unix sockets.
+ * Loads programs before they are needed: the uprobe programs of runtimes, so that even the first
+ * requests of a process are followed, and the hooks of unix sockets.
  */
 #ifndef CTXPROP_PRELOAD_H
 #define CTXPROP_PRELOAD_H
@@ -13,8 +13,8 @@
 #include "runtime/runtime_probes.h"
 
 /*
- * Load what each process of a runtime needs at once, and pin it for who follows programs later. 0
- * or -errno: it is loaded when it is needed.
+ * Load what each process of a runtime needs at once, and pin it for the follower. 0, or -errno:
+ * then it is loaded when it is needed.
  */
 int preload_first(void);
 

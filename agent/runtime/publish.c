@@ -3,7 +3,10 @@
 #include "load/node.h"
 #include "runtime/publish.h"
 
-/* Who reads now and then loads his programs anew each time: they are waited for. */
+/*
+ * A profiler that reads now and then loads its programs anew each time, so publishing goes on for a
+ * while.
+ */
 #define LOOK_NS   (3 * NS_PER_SECOND)
 #define LINGER_NS (30 * NS_PER_SECOND)
 
@@ -33,8 +36,8 @@ static void leave_moments(struct publish *publish)
 }
 
 /*
- * Are moments enough? Not for a program that does not sample, nor where its samples are not met: by
- * counters of the CPU, for instance.
+ * Is it enough to show contexts at moments of samples? Not for a program that does not sample, nor
+ * if its samples are not seen, such as those of CPU counters.
  */
 static bool is_sampled(struct publish *publish, __u64 now)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is what changes hands on threads (goroutines and the like) to be shown in traces_ctx_v1? At
- * moments of samples, which costs next to nothing, while a program of others reads the map with its
- * samples. Else it costs a probe at each change: so only while one reads the map in another way,
- * unless it is wanted always.
+ * Decides whether traces_ctx_v1 shows what runs on threads in turn (goroutines and the like). While
+ * another profiler reads the map as it samples, it is shown at the moments of its samples, which
+ * costs next to nothing. Otherwise it takes a probe at each switch, so it is shown only while
+ * somebody reads the map in another way, or if that is always wanted.
  */
 #ifndef CTXPROP_PUBLISH_H
 #define CTXPROP_PUBLISH_H
@@ -16,7 +16,8 @@
 #include "load/trace_readers.h"
 
 enum publish_mode {
-	PUBLISH_AUTO, /* while somebody reads it, and it is not too dear (RUNTIME_CHANGES_MAX) */
+	PUBLISH_AUTO, /* while somebody reads it, and switches are not too frequent
+			 (RUNTIME_CHANGES_MAX) */
 	PUBLISH_ALWAYS,
 	PUBLISH_NEVER,
 };

@@ -125,6 +125,60 @@ int runtime_probes_preload(struct runtime_probes *probes, enum runtime_part part
 	return failed;
 }
 
+/* The program at a place, if what was found needs it; else NULL. */
+static const char *needed_at(const struct runtime_driver *driver, const struct classified *found,
+			     __u32 place, bool asks)
+{
+	const __u32 probe = found->sites.site[place].probe;
+	const struct uprobe_kind *kind =
+	    probe < driver->probe_count ? &driver->probes[probe] : NULL;
+
+	return kind && kind->asks == asks && (found->runtime.flags & kind->flags) == kind->flags
+		   ? kind->program
+		   : NULL;
+}
+
+/* Do something with each program of an object that is needed for what was found. 0 or -errno. */
+static int each_needed(const struct runtime_probe *probe, const struct runtime_driver *driver,
+		       const struct classified *found, bool asks,
+		       int (*act)(struct uprobe_programs *programs, const char *name))
+{
+	int err = 0;
+
+	for (__u32 i = 0; probe->programs && !err && i < found->sites.count; i++) {
+		const char *name = needed_at(driver, found, i, asks);
+
+		if (name)
+			err = act(probe->programs, name);
+	}
+	return err;
+}
+
+/* -ENOENT: it has to be loaded. */
+static int is_there(struct uprobe_programs *programs, const char *name)
+{
+	return uprobe_programs_is_settled(programs, name) ? 0 : -ENOENT;
+}
+
+bool runtime_probes_are_loaded(const struct runtime_probes *probes, const struct classified *found)
+{
+	const struct runtime_driver *driver = runtime_driver_of(found);
+
+	return !driver ||
+	       (!each_needed(&probes->of[found->driver - 1], driver, found, false, is_there) &&
+		!each_needed(&probes->asking[found->driver - 1], driver, found, true, is_there));
+}
+
+void runtime_probes_load(const struct runtime_probes *probes, const struct classified *found)
+{
+	const struct runtime_driver *driver = runtime_driver_of(found);
+
+	if (!driver)
+		return;
+	each_needed(&probes->of[found->driver - 1], driver, found, false, uprobe_programs_need);
+	each_needed(&probes->asking[found->driver - 1], driver, found, true, uprobe_programs_need);
+}
+
 static int attach_to_sites(const struct runtime_probe *probe, const struct runtime_driver *driver,
 			   const struct subject *subject, const struct classified *found, bool asks)
 {

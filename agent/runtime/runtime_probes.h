@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The uprobe programs of all runtimes. Each stands alone: where those of one cannot be loaded, or
- * attached to a program, the others are as they were.
+ * The uprobe programs of all runtimes. If those of one runtime cannot be loaded or attached, the
+ * others are not affected.
  */
 #ifndef CTXPROP_RUNTIME_PROBES_H
 #define CTXPROP_RUNTIME_PROBES_H
@@ -52,7 +52,16 @@ enum runtime_part {
 int runtime_probes_preload(struct runtime_probes *probes, enum runtime_part part,
 			   const atomic_bool *stop);
 
-/* Let go. The uprobes stay where they are. */
+/*
+ * Is everything loaded that runtime_probes_attach() needs for this (found->runtime has its flags),
+ * or known not to load, so that it does not wait?
+ */
+bool runtime_probes_are_loaded(const struct runtime_probes *probes, const struct classified *found);
+
+/* Load it. For any thread. What cannot be loaded is told by runtime_probes_attach(). */
+void runtime_probes_load(const struct runtime_probes *probes, const struct classified *found);
+
+/* Free it. The uprobes stay attached. */
 void runtime_probes_close(struct runtime_probes *probes);
 
 /*
@@ -67,13 +76,15 @@ int runtime_probes_attach(struct runtime_probes *probes, const struct subject *s
 const struct classified *runtime_probes_known(const struct runtime_probes *probes,
 					      const struct stat *file);
 
-/* Has what was found a place whose probe needs one of these flags? */
+/* Is there a place among those found whose probe needs one of these flags? */
 bool runtime_probes_need(const struct classified *found, __u32 flags);
 
-/* Probes that need these flags are of no use any more in the program of this file; NULL: in any. */
+/*
+ * Detach the probes that need these flags from the program of this file; NULL: from all programs.
+ */
 void runtime_probes_hide(struct runtime_probes *probes, const struct stat *file, __u32 flags);
 
-/* Forget what is known of programs that `is_used` says no to. */
+/* Forget programs for which `is_used` returns false. */
 void runtime_probes_forget(struct runtime_probes *probes,
 			   bool (*is_used)(const struct stat *file, void *data), void *data);
 

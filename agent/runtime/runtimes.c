@@ -1,32 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/types.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "inspect/process.h"
 #include "load/node_contexts.h"
 #include "load/node_maps.h"
 #include "pins/pins.h"
 #include "runtime/departed.h"
 #include "runtime/inspector.h"
-#include "runtime/leftovers.h"
-#include "runtime/preload.h"
+#include "runtime/loader.h"
 #include "runtime/looks.h"
-#include "inspect/process.h"
+#include "runtime/preload.h"
 #include "runtime/processes.h"
+#include "runtime/running.h"
 #include "runtime/runtime_probes.h"
 #include "runtime/runtimes.h"
 #include "runtime/shown.h"
 #include "runtime/unix_sockets.h"
+#include "runtimes/runtime.h"
+
+static int is_leftover(const struct worker_key *key, int runtimes_fd)
+{
+	struct runtime runtime;
+
+	return key->context && bpf_map_lookup_elem(runtimes_fd, &key->tgid, &runtime);
+}
+
+/* Remove those from map `workers` whose process has no entry in map `runtimes`. */
+static void leftovers_remove(int workers_fd, int runtimes_fd)
+{
+	struct worker_key key, next;
+	int end = bpf_map_get_next_key(workers_fd, NULL, &next);
+
+	while (!end) {
+		key = next;
+		end = bpf_map_get_next_key(workers_fd, &key, &next);
+		if (is_leftover(&key, runtimes_fd))
+			bpf_map_delete_elem(workers_fd, &key);
+	}
+}
 
 #define SWEEP_SECONDS 60
-/* Sweeps until what was too dear is tried again, for a second at least. */
+/* Sweeps until publishing that was too expensive is tried again. */
 #define RETRY_SWEEPS 10
 /* Another daemon does the work: within this time its end is noticed. */
 #define LOCK_PAUSE_MS 500
@@ -38,12 +63,13 @@ struct runtimes {
 	struct publish publish;
 	int lock_fd; /* -1: another daemon does the work */
 	int map_fd, events_fd, workers_fd;
-	int news_fd; /* epoll(7): of `events`, and of `inspector` */
+	int news_fd; /* epoll(7): of `events`, `inspector` and `loader` */
 	struct ring_buffer *events;
 	struct inspector inspector;
 	struct uprobe_pins pins;
 	struct runtime_probes probes;
 	struct preload preload; /* of `probes` */
+	struct loader loader;   /* the same */
 	struct looks looks;
 	struct unix_sockets unix_sockets;
 	struct departed departed;
@@ -71,7 +97,8 @@ int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum publish_mode mode
 				      .mode = mode,
 				      .lock_fd = -1,
 				      .news_fd = -1,
-				      .inspector.epoll_fd = -1};
+				      .inspector.epoll_fd = -1,
+				      .loader.news_fd = -1};
 	departed_open(&runtimes->departed);
 	runtimes->map_fd = open_map("runtimes");
 	runtimes->events_fd = open_map("runtime_events");
@@ -93,6 +120,7 @@ void runtimes_close(struct runtimes *runtimes)
 	cleanup_close(&runtimes->news_fd);
 	looks_clear(&runtimes->looks);
 	preload_end(&runtimes->preload);
+	loader_close(&runtimes->loader);
 	runtime_probes_close(&runtimes->probes);
 	uprobe_pins_close(&runtimes->pins);
 	cleanup_close(&runtimes->map_fd);
@@ -128,17 +156,34 @@ static __u32 flags_of(const struct runtimes *runtimes, __u32 flags)
 	return others | (flags & RUNTIME_COSTLY ? RUNTIME_COSTLY : RUNTIME_SHOWN);
 }
 
-/* Attach to what was found in a process. `flags` are those that it had. */
-static void attach(struct runtimes *runtimes, struct inspection *inspection, __u32 flags,
+/* What a process is to have by what was found in it. `flags` are those that it had. */
+static void set_flags(const struct runtimes *runtimes, __u32 flags, struct classified *found)
+{
+	found->runtime.flags = flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_TRANSPORTS |
+							     RUNTIME_QUEUES | RUNTIME_SHOWABLE);
+	if (runtime_probes_need(found, RUNTIME_SHOWN))
+		found->runtime.flags |= RUNTIME_SHOWABLE;
+}
+
+/*
+ * Probes have to be loaded first: then the process is looked at once more, since it may have become
+ * another program by then. Returns whether it waits.
+ */
+static bool waits_for_probes(struct runtimes *runtimes, const struct inspection *inspection)
+{
+	const struct classified *found = &inspection->found;
+
+	return !runtime_probes_are_loaded(&runtimes->probes, found) &&
+	       !loader_begin(&runtimes->loader, inspection->tgid, found);
+}
+
+/* Attach to what was found in a process, with its flags. */
+static void attach(struct runtimes *runtimes, struct inspection *inspection,
 		   struct runtimes_news *ret_news)
 {
 	struct classified *found = &inspection->found;
 	const struct runtime_driver *driver = runtime_driver_of(found);
 
-	found->runtime.flags = flags_of(runtimes, flags) & ~(RUNTIME_TASKS | RUNTIME_TRANSPORTS |
-							     RUNTIME_QUEUES | RUNTIME_SHOWABLE);
-	if (runtime_probes_need(found, RUNTIME_SHOWN))
-		found->runtime.flags |= RUNTIME_SHOWABLE;
 	*ret_news = (struct runtimes_news){
 	    .tgid = inspection->tgid,
 	    .err = runtime_probes_attach(&runtimes->probes, &inspection->subject, found),
@@ -177,7 +222,7 @@ static bool is_used_by(const struct runtimes *runtimes, const struct stat *file,
 	return usage.is_used;
 }
 
-/* Goroutines of a process are published no more. Its flags in the map say so already. */
+/* Stop publishing the goroutines of a process, whose flags in the map are already changed. */
 static void hide(struct runtimes *runtimes, __u32 tgid, const struct stat *file)
 {
 	if (!is_used_by(runtimes, file, RUNTIME_SHOWN))
@@ -222,15 +267,18 @@ static void publish(struct runtimes *runtimes, struct inspection *inspection)
 
 	if (bpf_map_lookup_elem(runtimes->map_fd, &tgid, &known))
 		return;
-	if (!inspection->err)
-		attach(runtimes, inspection, known.flags, &news);
 	if (inspection->err) {
 		bpf_map_delete_elem(runtimes->map_fd, &tgid); /* it will be asked for again */
 		return;
 	}
-	/* The entry is of the program that it has become, which may have asked already. */
+	looks_remember(&runtimes->looks, program, found->kind != RUNTIME_THREADS);
+	set_flags(runtimes, known.flags, &inspection->found);
+	if (waits_for_probes(runtimes, inspection))
+		return;
+	attach(runtimes, inspection, &news);
+	/* The entry belongs to the new program of this process, which may have asked already. */
 	if (!process_runs(tgid, program)) {
-		looks_add(&runtimes->looks, tgid);
+		looks_add(&runtimes->looks, tgid, false);
 		return;
 	}
 	found->changes = known.changes;
@@ -270,6 +318,16 @@ static void tell_share(const struct runtimes *runtimes, __u32 tgid)
 	runtimes->tell(&news);
 }
 
+/* Have a process looked at that the map has. 0 or -ENOMEM. */
+static int look_at(struct runtimes *runtimes, __u32 tgid)
+{
+	struct runtime known;
+
+	return looks_add(&runtimes->looks, tgid,
+			 !bpf_map_lookup_elem(runtimes->map_fd, &tgid, &known) &&
+			     known.kind != RUNTIME_WANTED);
+}
+
 static int on_event(void *data, void *record, size_t size)
 {
 	const struct runtime_event *event = record;
@@ -284,7 +342,7 @@ static int on_event(void *data, void *record, size_t size)
 	if (event->kind != RUNTIME_EVENT_LOOK)
 		return 0;
 	unix_sockets_ask(&runtimes->unix_sockets);
-	return event->tgid ? looks_add(&runtimes->looks, event->tgid) : 0;
+	return event->tgid ? look_at(runtimes, event->tgid) : 0;
 }
 
 /* The process is not known, and asks again when it does something. 0. */
@@ -309,14 +367,27 @@ static int start_inspections(struct runtimes *runtimes)
 	return err;
 }
 
+/* The probes of what it runs are loaded, or cannot be. */
+static void look_with_probes(__u32 tgid, void *data)
+{
+	look_at(data, tgid);
+}
+
+static bool is_looking(const struct runtimes *runtimes)
+{
+	return runtimes->looks.first || inspector_runs(&runtimes->inspector) ||
+	       loader_runs(&runtimes->loader);
+}
+
 /* Look at those who wait. 0 or -errno. */
 static int look_at_waiting(struct runtimes *runtimes)
 {
 	int err;
 
 	take_inspections(runtimes);
+	loader_take(&runtimes->loader, look_with_probes, runtimes);
 	err = start_inspections(runtimes);
-	if (err || !runtimes->replaces || inspector_runs(&runtimes->inspector))
+	if (err || !runtimes->replaces || is_looking(runtimes))
 		return err;
 	/* What he did has been done again. */
 	runtimes->replaces = false;
@@ -354,8 +425,7 @@ int runtimes_due_ms(const struct runtimes *runtimes)
 
 bool runtimes_is_done(const struct runtimes *runtimes)
 {
-	return runtimes->lock_fd < 0 ||
-	       (!runtimes->looks.first && !inspector_runs(&runtimes->inspector));
+	return runtimes->lock_fd < 0 || !is_looking(runtimes);
 }
 
 void runtimes_preload(struct runtimes *runtimes, bool all)
@@ -370,7 +440,7 @@ static void look_again(__u32 tgid, void *data)
 	struct runtime known;
 
 	if (!bpf_map_lookup_elem(runtimes->map_fd, &tgid, &known) && known.kind != RUNTIME_THREADS)
-		looks_add(&runtimes->looks, tgid);
+		looks_add(&runtimes->looks, tgid, known.kind != RUNTIME_WANTED);
 }
 
 static void tell_publish(const struct runtimes *runtimes)
@@ -380,11 +450,9 @@ static void tell_publish(const struct runtimes *runtimes)
 	runtimes->tell(&news);
 }
 
-static void look_at(__u32 tgid, void *data)
+static void look_for_readers(__u32 tgid, void *data)
 {
-	struct runtimes *runtimes = data;
-
-	looks_add(&runtimes->looks, tgid);
+	look_at(data, tgid);
 }
 
 /* Somebody reads what is published, or nobody does any more. */
@@ -395,13 +463,13 @@ static void follow_readers(struct runtimes *runtimes)
 	if (!publish_do(&runtimes->publish))
 		return;
 	if (!before && publish_shows(&runtimes->publish))
-		shown_begin(runtimes->map_fd, look_at, runtimes);
+		shown_begin(runtimes->map_fd, look_for_readers, runtimes);
 	if (before && !publish_shows(&runtimes->publish))
 		shown_end(runtimes->map_fd, &runtimes->probes);
 	tell_publish(runtimes);
 }
 
-/* The last daemon may have shown what this one does not. */
+/* The last daemon may have published what this one does not. */
 static void begin_to_publish(struct runtimes *runtimes)
 {
 	publish_open(runtimes->mode, &runtimes->publish);
@@ -443,10 +511,14 @@ static int open_news(struct runtimes *runtimes)
 	if (runtimes->news_fd < 0 || !runtimes->events)
 		return -errno;
 	err = wait_for(runtimes, ring_buffer__epoll_fd(runtimes->events));
-	return err ? err : wait_for(runtimes, inspector_fd(&runtimes->inspector));
+	if (!err)
+		err = wait_for(runtimes, inspector_fd(&runtimes->inspector));
+	if (!err)
+		err = loader_open(&runtimes->probes, &runtimes->loader);
+	return err ? err : wait_for(runtimes, loader_fd(&runtimes->loader));
 }
 
-/* What waits is to be looked at, and what the last one did is done again: his uprobes go last. */
+/* Inspect all that wait, and repeat what the last daemon did; its uprobes are removed last. */
 static int take_over(struct runtimes *runtimes)
 {
 	int err = uprobe_pins_open(&runtimes->pins);
@@ -463,12 +535,7 @@ static int take_over(struct runtimes *runtimes)
 	return 0;
 }
 
-static bool is_used(const struct stat *file, void *data)
-{
-	return is_used_by(data, file, 0);
-}
-
-/* What was too dear some time ago may not be now. */
+/* Publishing that was too expensive some time ago may not be so now. */
 static void try_again(__u32 tgid, void *data)
 {
 	struct runtimes *runtimes = data;
@@ -478,13 +545,24 @@ static void try_again(__u32 tgid, void *data)
 		return;
 	known.flags &= ~RUNTIME_COSTLY;
 	if (!bpf_map_update_elem(runtimes->map_fd, &tgid, &known, BPF_EXIST))
-		looks_add(&runtimes->looks, tgid);
+		looks_add(&runtimes->looks, tgid, true);
+}
+
+/* Let go of programs that nobody runs any more. Without memory that is for the next time. */
+static void forget_unused(struct runtimes *runtimes)
+{
+	struct running running;
+
+	if (!running_gather(runtimes->map_fd, &running)) {
+		uprobe_pins_sweep(&runtimes->pins, running_has, &running);
+		runtime_probes_forget(&runtimes->probes, running_has, &running);
+	}
+	running_free(&running);
 }
 
 static void sweep(struct runtimes *runtimes)
 {
-	uprobe_pins_sweep(&runtimes->pins, is_used, runtimes);
-	runtime_probes_forget(&runtimes->probes, is_used, runtimes);
+	forget_unused(runtimes);
 	leftovers_remove(runtimes->workers_fd, runtimes->map_fd);
 	if (!(++runtimes->sweeps % RETRY_SWEEPS))
 		processes_each(runtimes->map_fd, try_again, runtimes);

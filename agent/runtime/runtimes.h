@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding out what the processes run that take requests (map `runtimes`). One daemon of the node
- * does it, whoever gets the lock; the others stand by.
+ * Finds out what the processes that take requests (map `runtimes`) run. Only one daemon of the node
+ * does it, the one that gets the lock; the others stand by.
  */
 #ifndef CTXPROP_RUNTIMES_H
 #define CTXPROP_RUNTIMES_H
@@ -46,12 +46,10 @@ void runtimes_close(struct runtimes *runtimes);
 /* Descriptor to wait for with POLLIN; -1 while another daemon does the work. */
 int runtimes_fd(const struct runtimes *runtimes);
 
-/* Hear which processes the probes ask for: runtimes_do() will look at them. 0 or -errno. */
+/* Read which processes the probes ask for: runtimes_do() will inspect them. 0 or -errno. */
 int runtimes_update(struct runtimes *runtimes);
 
-/*
- * Milliseconds until runtimes_do() has more to do; -1: nothing is known that it waits for.
- */
+/* Milliseconds until runtimes_do() has more to do; -1: it has nothing to do until there is news. */
 int runtimes_due_ms(const struct runtimes *runtimes);
 
 /* Have all been looked at that were asked for? Also true while another daemon does the work. */

@@ -41,17 +41,16 @@ void shown_begin(int runtimes_fd, void (*look)(__u32 tgid, void *data), void *da
 struct end {
 	int runtimes_fd;
 	__u32 *tgids;
-	size_t count, room;
+	size_t count;
 };
 
 static void add(struct end *end, __u32 tgid)
 {
-	__u32 *tgids = list_make_room(end->tgids, end->count, &end->room, sizeof(*tgids));
+	__u32 *tgids = list_add(&end->tgids, &end->count, sizeof(*tgids));
 
 	if (!tgids)
 		return;
-	end->tgids = tgids;
-	tgids[end->count++] = tgid;
+	*tgids = tgid;
 }
 
 static void end_one(__u32 tgid, void *data)

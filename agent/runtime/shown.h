@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Having what changes hands on the threads of all processes shown, or not any more (publish.h). */
+/* Begins and ends showing what runs on the threads of all processes in turn (publish.h). */
 #ifndef CTXPROP_SHOWN_H
 #define CTXPROP_SHOWN_H
 

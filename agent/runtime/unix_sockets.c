@@ -12,7 +12,7 @@
 #include "runtime/unix_sockets.h"
 
 #define LOOK_NS NS_PER_SECOND
-/* Of the time looks take this part at most: somebody else waits meanwhile. */
+/* The largest part of the time that looks may take, since other work waits meanwhile. */
 #define SHARE 20
 
 /* Network namespaces that are looked at only once in each round. */

@@ -13,7 +13,9 @@ struct unix_sockets {
 	int runtimes_fd; /* the processes that take requests */
 	bool waiting;    /* nothing has been found yet */
 	bool asked;      /* somebody may need them now */
-	/* CLOCK_MONOTONIC: of the next look; and before which it is too dear, asked for or not. */
+	/*
+	 * CLOCK_MONOTONIC: time of the next look, and the earliest time for one that is asked for.
+	 */
 	__u64 next_look_ns, earliest_ns;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Putting a BPF program at a place in a file that programs run. */
+/* Attaches a BPF program to a place in the file of a program. */
 #ifndef CTXPROP_UPROBE_H
 #define CTXPROP_UPROBE_H
 
@@ -13,7 +13,7 @@
  */
 bool uprobe_has_links(void);
 
-/* Before its load: attach this program by such links. */
+/* Prepare a program, before it is loaded, to be attached by such links. */
 void uprobe_prepare(struct bpf_program *program);
 
 struct uprobe_place {

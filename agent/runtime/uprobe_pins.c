@@ -206,7 +206,7 @@ int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program, int
 	return is_attached(pins, &wanted) ? 0 : attach(pins, &wanted, site);
 }
 
-/* A pin is all that keeps it, be it for one program or for several. */
+/* Only its pin keeps it attached, whether for one program or for several. */
 static void detach(struct uprobe_pins *pins, struct uprobe_pin **at)
 {
 	struct uprobe_pin *pin = *at;

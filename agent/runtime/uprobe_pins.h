@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uprobes that stay without us: pinned below the node's layer, so that following goes on without
- * a daemon, until another one takes over.
+ * Uprobes that outlive the daemon: pinned below the node's layer, so that requests are followed
+ * until the next daemon takes over.
  */
 #ifndef CTXPROP_UPROBE_PINS_H
 #define CTXPROP_UPROBE_PINS_H
@@ -28,7 +28,7 @@ struct uprobe_pins {
 /* 0 or -errno. */
 int uprobe_pins_open(struct uprobe_pins *ret_pins);
 
-/* Let go. The uprobes stay where they are. */
+/* Free it. The uprobes stay attached. */
 void uprobe_pins_close(struct uprobe_pins *pins);
 
 /* Before the load of an object of uprobes: share the node's maps. 0 or -errno. */
@@ -41,7 +41,7 @@ int uprobe_pins_prepare(const struct uprobe_pins *pins, struct bpf_object *objec
 __u64 uprobe_pins_key(const struct uprobe_pins *pins, const struct bpf_object *object,
 		      const void *bytes, size_t size);
 
-/* What is pinned by this key and name: a descriptor, -ENOENT, or -errno. */
+/* Open what is pinned under this key and name: a descriptor, -ENOENT, or -errno. */
 int uprobe_pins_open_program(const struct uprobe_pins *pins, __u64 key, const char *name);
 
 /*
@@ -68,7 +68,7 @@ int uprobe_pins_attach(struct uprobe_pins *pins, const struct stat *program, int
 /* Detach `probe` from all its places in this program; NULL: in all of them. */
 void uprobe_pins_detach(struct uprobe_pins *pins, const struct stat *program, int probe);
 
-/* Detach what is there for programs that `is_used` says no to. */
+/* Detach from programs for which `is_used` returns false. */
 void uprobe_pins_sweep(struct uprobe_pins *pins,
 		       bool (*is_used)(const struct stat *program, void *data), void *data);
 

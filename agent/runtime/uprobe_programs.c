@@ -70,20 +70,23 @@ static struct loaded **find(struct uprobe_programs *programs, const char *name)
 	return at;
 }
 
-/* With the lock, which is let go of meanwhile: others find that somebody is at it. 0 or -errno. */
+/*
+ * Called with the lock, which is released meanwhile: other threads see that the family is being
+ * loaded. 0 or -errno.
+ */
 static int load_family(struct uprobe_programs *programs, const char *name)
 {
 	struct loaded *loaded = calloc(1, sizeof(*loaded));
 	struct uprobe_family family;
 
 	if (!loaded)
-		return -ENOMEM;
+		return programs->err = -ENOMEM;
 	*loaded = (struct loaded){.next = programs->first, .name = name};
 	programs->first = loaded;
 	pthread_mutex_unlock(&programs->lock);
 	int err = uprobe_family_load(programs->pins, &programs->object, name, &family);
 
-	resident_shrink(); /* loading took what is not needed any more */
+	resident_shrink(); /* free what only loading needed */
 	pthread_mutex_lock(&programs->lock);
 	loaded->family = family;
 	loaded->is_there = true;
@@ -109,6 +112,18 @@ int uprobe_programs_need(struct uprobe_programs *programs, const char *name)
 		err = load_family(programs, name);
 	pthread_mutex_unlock(&programs->lock);
 	return err;
+}
+
+bool uprobe_programs_is_settled(struct uprobe_programs *programs, const char *name)
+{
+	const struct loaded *loaded;
+	bool is_settled;
+
+	pthread_mutex_lock(&programs->lock);
+	loaded = *find(programs, name);
+	is_settled = loaded ? loaded->is_there : programs->err != 0;
+	pthread_mutex_unlock(&programs->lock);
+	return is_settled;
 }
 
 /* -1: it is not loaded. */

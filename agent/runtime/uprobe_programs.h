@@ -25,7 +25,7 @@ struct uprobe_programs;
 int uprobe_programs_open(struct uprobe_pins *pins, const char *name, const void *object,
 			 size_t size, struct uprobe_programs **ret_programs);
 
-/* Let go. The uprobes stay where they are. */
+/* Free it. The uprobes stay attached. */
 void uprobe_programs_close(struct uprobe_programs *programs);
 
 /*
@@ -33,6 +33,9 @@ void uprobe_programs_close(struct uprobe_programs *programs);
  * done it. For more than one thread. 0, what uprobe_programs_lack() returns, or -errno.
  */
 int uprobe_programs_need(struct uprobe_programs *programs, const char *name);
+
+/* Would uprobe_programs_need() return at once? For more than one thread. */
+bool uprobe_programs_is_settled(struct uprobe_programs *programs, const char *name);
 
 /*
  * Attach to all places of a process, which has these flags, unless that was done before; families

@@ -20,13 +20,14 @@
 #define URETPROBE 335
 
 enum answer {
-	ANSWER_KILLED, /* by SIGILL: the kernel has looked at it, and nobody else may call it */
+	ANSWER_KILLED, /* killed by SIGILL: the system call was not filtered, and may only be made
+			  from the kernel's trampoline */
 	ANSWER_NO_CALL,
 	ANSWER_FILTERED,
 	ANSWER_UNKNOWN,
 };
 
-/* Answer uretprobe() by an error, and let all else pass. */
+/* Make uretprobe() return an error, and allow everything else. */
 static void filter(void)
 {
 	struct sock_filter rules[] = {
@@ -70,7 +71,7 @@ static enum answer ask(bool filtered)
 	return (enum answer)WEXITSTATUS(status);
 }
 
-/* By its number, where a filter of our own keeps us from the answer. */
+/* By the number of the system call, if a filter of our own does not let us find out. */
 static bool kernel_has_call(void)
 {
 	struct utsname kernel;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of a service beside its name and container, by the names of OpenTelemetry's
- * resource attributes: a text of lines "key=value", each key once.
+ * Attributes of a service beside its name and container, named as OpenTelemetry's resource
+ * attributes: a text of lines "key=value", each key once.
  */
 #ifndef CTXPROP_TRACE_ATTRIBUTES_H
 #define CTXPROP_TRACE_ATTRIBUTES_H
@@ -14,8 +14,9 @@
 #define ATTRIBUTES_VALUE_MAX 256
 
 /*
- * May users give it? A name of lowercase letters, digits, "_", "-" and "." that begins with a
- * letter, and is none that is found out anyway (container.id, host.name, telemetry.*).
+ * May users set this key? It has to begin with a letter, consist of lowercase letters, digits, "_",
+ * "-" and ".", and be none of those that the agent sets itself (container.id, host.name,
+ * telemetry.*).
  */
 bool attributes_key_is_free(const char *key, size_t length);
 
@@ -28,8 +29,8 @@ int attributes_add(char text[ATTRIBUTES_MAX], const char *key, size_t key_length
 		   size_t value_length);
 
 /*
- * Read pairs as OTEL_RESOURCE_ATTRIBUTES has them, with commas between them and %XX in values: add
- * those whose keys users may give. What is none of this is left out.
+ * Read pairs in the form of OTEL_RESOURCE_ATTRIBUTES (commas between them, %XX in values), and add
+ * those whose keys users may set. Everything else is ignored.
  */
 void attributes_add_pairs(char text[ATTRIBUTES_MAX], const char *pairs);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "trace/busiest.h"
 #include "trace/query.h"
 #include "trace/query_words.h"
@@ -34,12 +35,10 @@ static bool is_of(const struct busy *busy, sqlite3_stmt *row)
 /* One more, of the endpoint of this row. NULL: no memory. */
 static struct busy *add(struct busiest *busiest, sqlite3_stmt *row)
 {
-	struct busy *more = realloc(busiest->busy, (busiest->count + 1) * sizeof(*more)), *busy;
+	struct busy *busy = list_add(&busiest->busy, &busiest->count, sizeof(*busy));
 
-	if (!more)
+	if (!busy)
 		return NULL;
-	busiest->busy = more;
-	busy = &more[busiest->count++];
 	*busy = (struct busy){.service = strdup(text_of(row, 0)),
 			      .kind = sqlite3_column_int(row, 1),
 			      .method = strdup(text_of(row, 2)),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The endpoints of the last minutes, out of the table `endpoints` of the store. */
+/* The endpoints of the last minutes, from the table `endpoints` of the store. */
 #ifndef CTXPROP_BUSIEST_H
 #define CTXPROP_BUSIEST_H
 
@@ -20,7 +20,7 @@ struct busiest {
 	double seconds; /* the time that they are of */
 };
 
-/* Those of so many whole minutes, and of the running one. 0, -ENOMEM or -EIO. */
+/* Read those of the last `minutes` whole minutes and the current one. 0, -ENOMEM or -EIO. */
 int busiest_read(sqlite3 *db, unsigned int minutes, struct busiest *ret_busiest);
 
 /* The first minute that the store knows of, counted since 1970; 0: there is none. */
@@ -28,7 +28,7 @@ __s64 busiest_first_minute(sqlite3 *db);
 
 void busiest_free(struct busiest *busiest);
 
-/* So many in a hundred took no longer than this, in ns. */
+/* The percentile of the durations, in ns. */
 __u64 busiest_percentile(const struct busy *busy, double percent);
 
 #endif

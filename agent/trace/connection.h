@@ -14,7 +14,7 @@ struct connection {
 	struct service service; /* what runs at this end */
 };
 
-/* Is that, as it lay in the ring, a whole record of a connection? */
+/* Is what was read from the ring a whole record of a connection? */
 bool connection_is_record(const void *record, size_t size);
 
 /* Fill in a connection, with what `services` know of its process. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "trace/connection_rows.h"
-#include "trace/place.h"
+#include "trace/bind.h"
 
 struct connection_rows {
 	sqlite3 *db;
@@ -40,52 +40,52 @@ void connection_rows_free(struct connection_rows *rows)
 	free(rows);
 }
 
-/* A time of CLOCK_BOOTTIME as one of the clock; 0 stays. */
+/* A time of CLOCK_BOOTTIME as one of CLOCK_REALTIME; 0 stays 0. */
 static __u64 wall_ns(__u64 boot_ns, __s64 boot_to_wall_ns)
 {
 	return boot_ns ? boot_ns + (__u64)boot_to_wall_ns : 0;
 }
 
-static void place_times(sqlite3_stmt *insert, int *place, const struct record_connection *record,
-			__s64 boot_to_wall_ns)
+static void bind_times(sqlite3_stmt *insert, int *parameter, const struct record_connection *record,
+		       __s64 boot_to_wall_ns)
 {
-	place_known(insert, place, wall_ns(record->opened_ns, boot_to_wall_ns));
-	place_known(insert, place, wall_ns(record->established_ns, boot_to_wall_ns));
-	place_number(insert, place, wall_ns(record->closed_ns, boot_to_wall_ns));
+	bind_known(insert, parameter, wall_ns(record->opened_ns, boot_to_wall_ns));
+	bind_known(insert, parameter, wall_ns(record->established_ns, boot_to_wall_ns));
+	bind_number(insert, parameter, wall_ns(record->closed_ns, boot_to_wall_ns));
 }
 
-/* Numbers of bytes are known of connections that were established, and may be 0. */
-static void place_first(sqlite3_stmt *insert, int *place, const struct record_connection *record)
+/* Sequence numbers are known only of connections that were established, and may be 0. */
+static void bind_first(sqlite3_stmt *insert, int *parameter, const struct record_connection *record)
 {
 	if (!record->established_ns)
 		return; /* what has no value is NULL */
-	place_number(insert, place, record->first_out);
-	place_number(insert, place, record->first_in);
+	bind_number(insert, parameter, record->first_out);
+	bind_number(insert, parameter, record->first_in);
 }
 
 /* What is bound points into `texts`. */
-static void place_all(sqlite3_stmt *insert, const struct record_connection *record,
-		      struct end_texts *texts, sqlite3_int64 service, __s64 boot_to_wall_ns)
+static void bind_all(sqlite3_stmt *insert, const struct record_connection *record,
+		     struct end_texts *texts, sqlite3_int64 service, __s64 boot_to_wall_ns)
 {
 	const struct ends ends = {record->local, record->remote, record->local_port,
 				  record->remote_port, record->netns};
-	int place = 0;
+	int parameter = 0;
 
-	place_number(insert, &place, record->cookie);
-	place_number(insert, &place, record->closed_ns);
-	place_text(insert, &place, connection_side_name(record->side));
-	place_number(insert, &place, (__u64)service);
-	place_known(insert, &place, record->tgid);
-	place_known(insert, &place, record->tid);
-	place_ends(insert, &place, &ends, texts);
-	place_known(insert, &place, record->cgroup);
-	place_times(insert, &place, record, boot_to_wall_ns);
-	place_text(insert, &place, connection_end_name(record->end));
-	place_number(insert, &place, record->sent);
-	place_number(insert, &place, record->received);
-	place_number(insert, &place, record->retransmitted);
-	place_known(insert, &place, record->rtt_us);
-	place_first(insert, &place, record);
+	bind_number(insert, &parameter, record->cookie);
+	bind_number(insert, &parameter, record->closed_ns);
+	bind_text(insert, &parameter, connection_side_name(record->side));
+	bind_number(insert, &parameter, (__u64)service);
+	bind_known(insert, &parameter, record->tgid);
+	bind_known(insert, &parameter, record->tid);
+	bind_ends(insert, &parameter, &ends, texts);
+	bind_known(insert, &parameter, record->cgroup);
+	bind_times(insert, &parameter, record, boot_to_wall_ns);
+	bind_text(insert, &parameter, connection_end_name(record->end));
+	bind_number(insert, &parameter, record->sent);
+	bind_number(insert, &parameter, record->received);
+	bind_number(insert, &parameter, record->retransmitted);
+	bind_known(insert, &parameter, record->rtt_us);
+	bind_first(insert, &parameter, record);
 }
 
 int connection_rows_add(struct connection_rows *rows, const struct connection *connection,
@@ -95,7 +95,7 @@ int connection_rows_add(struct connection_rows *rows, const struct connection *c
 	int result;
 
 	sqlite3_clear_bindings(rows->insert);
-	place_all(rows->insert, &connection->record, &texts, service, boot_to_wall_ns);
+	bind_all(rows->insert, &connection->record, &texts, service, boot_to_wall_ns);
 	result = sqlite3_step(rows->insert);
 	sqlite3_reset(rows->insert);
 	return result == SQLITE_DONE ? 0 : -EIO;

@@ -7,11 +7,10 @@
 #include "base/foreign.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/unique.h"
 #include "trace/edges.h"
 
-#define SLOTS      131072 /* a power of two, more than twice as many as spans are read */
-#define EDGE_SLOTS 1024   /* the same, for edges */
-#define OTHERS     "(others)"
+#define OTHERS "(others)"
 
 static const char served_sql[] =
     "SELECT parent_id, service_id, remote_address, error, duration_ns, start_ns, remote_port,"
@@ -21,12 +20,14 @@ static const char called_sql[] =
     " duration_ns, start_ns, local_port, position FROM spans"
     " WHERE kind = 3 AND start_ns >= ?1 ORDER BY id DESC LIMIT ?2";
 
-/* Where a request began on the wire, which both ends tell the same. */
+/*
+ * The position of a request's first byte on the wire, which is the same in the spans of both ends.
+ */
 struct origin {
 	const char *address; /* of its client */
 	int port;
 	sqlite3_int64 position;
-	bool is_known; /* by stores of version 1 it is not */
+	bool is_known; /* the position is not NULL */
 };
 
 /* A request that came in. */
@@ -37,7 +38,7 @@ struct served {
 	struct origin origin;
 	__u64 duration_ns;
 	bool is_error, is_joined; /* its call was found */
-	bool has_call;            /* by where it began: it is not joined by ids */
+	bool has_call;            /* found by its origin: it is not joined by ids */
 };
 
 /* One end of an edge. */
@@ -53,10 +54,9 @@ struct reading {
 	size_t names;
 	struct served *served;
 	size_t count;
-	/* Numbers of served requests, counted from 1: by their parent, and by their origin. */
-	__u32 slot[SLOTS], by_origin[SLOTS];
+	struct unique by_parent, by_origin; /* served requests */
 	struct edges *edges;
-	struct edge *by_ends[EDGE_SLOTS];
+	struct unique by_ends; /* edges */
 };
 
 static int prepare(struct reading *reading, const char *sql, sqlite3_stmt **ret_rows)
@@ -123,40 +123,38 @@ static __u64 read_id(sqlite3_stmt *row, int column)
 	return id;
 }
 
-/* Ids are random. */
-static size_t slot_of(__u64 id)
+static __u64 hash_of_origin(const struct origin *origin)
 {
-	return (id ^ id >> 32) & (SLOTS - 1);
-}
-
-static size_t slot_of_origin(const struct origin *origin)
-{
-	__u64 hash = hash_add(HASH_BEGIN, origin->address, strlen(origin->address));
+	__u64 hash = hash_text(HASH_BEGIN, origin->address);
 
 	hash = hash_add(hash, &origin->port, sizeof(origin->port));
-	return slot_of(hash_add(hash, &origin->position, sizeof(origin->position)));
+	return hash_add(hash, &origin->position, sizeof(origin->position));
 }
 
-static bool is_same_origin(const struct origin *a, const struct origin *b)
+static bool has_origin(const void *item, const void *key)
 {
+	const struct origin *a = &((const struct served *)item)->origin, *b = key;
+
 	return a->port == b->port && a->position == b->position && !strcmp(a->address, b->address);
 }
 
-static void put(__u32 table[SLOTS], size_t slot, size_t number)
+/* It names this call, and is not known to be another one's. */
+static bool has_parent(const void *item, const void *span_id)
 {
-	while (table[slot])
-		slot = (slot + 1) & (SLOTS - 1);
-	table[slot] = (__u32)number + 1;
+	const struct served *served = item;
+
+	return served->parent_id == *(const __u64 *)span_id && !served->has_call;
 }
 
-static void index_served(struct reading *reading, size_t number)
+/* Ids are random, and need no hash. */
+static int index_served(struct reading *reading, const struct served *served)
 {
-	const struct served *served = &reading->served[number];
-
-	if (served->parent_id)
-		put(reading->slot, slot_of(served->parent_id), number);
-	if (served->origin.is_known)
-		put(reading->by_origin, slot_of_origin(&served->origin), number);
+	if (served->parent_id && unique_append(&reading->by_parent, served->parent_id, served) < 0)
+		return -ENOMEM;
+	if (served->origin.is_known &&
+	    unique_append(&reading->by_origin, hash_of_origin(&served->origin), served) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
 /* Of a row with a port and a position in these columns. */
@@ -188,38 +186,25 @@ static int read_served(struct reading *reading)
 		served->duration_ns = (__u64)sqlite3_column_int64(rows, 4);
 		served->origin = read_origin(rows, served->remote, 6, 7);
 		note_time(reading->edges, sqlite3_column_int64(rows, 5));
-		index_served(reading, reading->count++);
+		err = index_served(reading, served);
+		reading->count++;
 	}
 	reading->edges->is_cut |= reading->count == EDGES_SPANS_MAX;
 	return finish(rows, err);
 }
 
-/* The request that began where a call did; NULL: it was not seen. */
+/* The request with the origin of a call; NULL: there is none. */
 static struct served *find_by_origin(struct reading *reading, const struct origin *origin)
 {
-	size_t slot = slot_of_origin(origin);
-
-	for (; origin->is_known && reading->by_origin[slot]; slot = (slot + 1) & (SLOTS - 1)) {
-		struct served *served = &reading->served[reading->by_origin[slot] - 1];
-
-		if (is_same_origin(&served->origin, origin))
-			return served;
-	}
-	return NULL;
+	if (!origin->is_known)
+		return NULL;
+	return unique_find(&reading->by_origin, hash_of_origin(origin), origin);
 }
 
 /* The request that names a call, and is not known to be another one's; NULL: none was seen. */
 static struct served *find_by_id(struct reading *reading, __u64 span_id)
 {
-	size_t slot = slot_of(span_id);
-
-	for (; span_id && reading->slot[slot]; slot = (slot + 1) & (SLOTS - 1)) {
-		struct served *served = &reading->served[reading->slot[slot] - 1];
-
-		if (served->parent_id == span_id && !served->has_call)
-			return served;
-	}
-	return NULL;
+	return span_id ? unique_find(&reading->by_parent, span_id, &span_id) : NULL;
 }
 
 /*
@@ -235,16 +220,19 @@ static struct served *find_served(struct reading *reading, sqlite3_stmt *row)
 	return served ? served : find_by_id(reading, read_id(row, 0));
 }
 
-static size_t edge_slot(const struct end *caller, const struct end *callee)
+static __u64 hash_of_ends(const struct end ends[2])
 {
-	__u64 hash = hash_add(HASH_BEGIN, caller->name, strlen(caller->name) + 1);
+	__u64 hash = hash_text(HASH_BEGIN, ends[0].name);
 
-	hash = hash_add(hash, callee->name, strlen(callee->name) + 1);
-	return (hash ^ hash >> 32 ^ caller->outside ^ callee->outside) & (EDGE_SLOTS - 1);
+	hash = hash_text(hash, ends[1].name);
+	return hash ^ ends[0].outside ^ ends[1].outside;
 }
 
-static bool is_between(const struct edge *edge, const struct end *caller, const struct end *callee)
+static bool is_between(const void *item, const void *key)
 {
+	const struct edge *edge = item;
+	const struct end *caller = key, *callee = caller + 1;
+
 	return edge->from_outside == caller->outside && edge->to_outside == callee->outside &&
 	       !strcmp(edge->caller, caller->name) && !strcmp(edge->callee, callee->name);
 }
@@ -275,16 +263,16 @@ static struct edge *find_edge(struct reading *reading, const struct end *caller,
 			      const struct end *callee)
 {
 	static const struct end others = {OTHERS, true};
-	size_t slot = edge_slot(caller, callee);
+	const struct end ends[] = {*caller, *callee};
+	const __u64 hash = hash_of_ends(ends);
+	struct edge *edge = unique_find(&reading->by_ends, hash, ends);
 
-	while (reading->by_ends[slot] && !is_between(reading->by_ends[slot], caller, callee))
-		slot = (slot + 1) & (EDGE_SLOTS - 1);
-	if (reading->by_ends[slot])
-		return reading->by_ends[slot];
+	if (edge)
+		return edge;
 	if (reading->edges->count >= EDGES_MAX && caller != &others)
 		return find_edge(reading, &others, &others);
-	reading->by_ends[slot] = edge_new(reading->edges, caller, callee);
-	return reading->by_ends[slot];
+	edge = edge_new(reading->edges, caller, callee);
+	return edge && unique_append(&reading->by_ends, hash, edge) >= 0 ? edge : NULL;
 }
 
 static int count(struct reading *reading, const struct end *caller, const struct end *callee,
@@ -302,7 +290,7 @@ static int count(struct reading *reading, const struct end *caller, const struct
 	return 0;
 }
 
-/* The first time: which requests have their call by where they began? */
+/* First pass: mark the requests whose call is found by their origin. */
 static int mark_called(struct reading *reading, sqlite3_stmt *row)
 {
 	const struct origin origin =
@@ -319,7 +307,8 @@ static int count_called(struct reading *reading, sqlite3_stmt *row)
 	struct served *served = find_served(reading, row);
 	const char *caller_name = name_of(reading, sqlite3_column_int64(row, 1));
 	const char *callee_name = served ? name_of(reading, served->service) : NULL;
-	/* What has no name is passed on by this host, or has gone. */
+	/* An end without a name is a request that this host forwards, or its service was removed.
+	 */
 	struct end caller = {caller_name, !caller_name}, callee = {callee_name, !callee_name};
 
 	if (served)
@@ -379,6 +368,9 @@ int edges_read(sqlite3 *db, __s64 since_ns, struct edges *ret_edges)
 	reading->db = db;
 	reading->since_ns = since_ns;
 	reading->edges = ret_edges;
+	reading->by_parent.same = has_parent;
+	reading->by_origin.same = has_origin;
+	reading->by_ends.same = is_between;
 	err = read_names(reading);
 	if (!err)
 		err = read_served(reading);
@@ -392,6 +384,9 @@ int edges_read(sqlite3 *db, __s64 since_ns, struct edges *ret_edges)
 		free(reading->name[i]);
 	free(reading->name);
 	free(reading->served);
+	unique_free(&reading->by_parent);
+	unique_free(&reading->by_origin);
+	unique_free(&reading->by_ends);
 	free(reading);
 	return err;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who calls whom, by the spans in the store. A call is joined with the request that it has become
- * on this host by where that began on the wire, or else by the id that it carried; other calls go
- * to a host outside, and other requests come from an address outside.
+ * Which service calls which, by the spans in the store. A call is joined with the request that it
+ * became on this host: by connection and position of its first byte, or else by the span id that it
+ * carried. All other calls go to a host outside, and all other requests come from an address
+ * outside.
  */
 #ifndef CTXPROP_EDGES_H
 #define CTXPROP_EDGES_H
@@ -12,8 +13,8 @@
 
 #include "trace/histogram.h"
 
-#define EDGES_MAX       500   /* what goes beyond is one edge of others */
-#define EDGES_SPANS_MAX 50000 /* that are read, of each side, from the newest on */
+#define EDGES_MAX       500   /* all further ones are counted in one edge */
+#define EDGES_SPANS_MAX 50000 /* read at most, of each side, the newest ones */
 
 struct edge {
 	char *caller, *callee; /* names of services, or addresses */

@@ -21,10 +21,10 @@ struct histogram {
 /* One more duration. */
 void histogram_add(struct histogram *histogram, __u64 ns);
 
-/* So many in a hundred took no longer than this, in ns; 0: there are none. */
+/* The percentile, in ns; 0: nothing was added. */
 __u64 histogram_percentile(const struct histogram *histogram, double percent);
 
-/* From this on, in ns, no more than the others took: the end of the bucket of that percentile. */
+/* Durations from this on, in ns, are above that percentile: the end of its bucket. */
 __u64 histogram_above(const struct histogram *histogram, double percent);
 
 /* Write the blob; returns its size. */

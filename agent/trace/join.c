@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,12 +10,104 @@
 #include "base/text.h"
 #include "http/http1/head.h"
 #include "reasons.h"
+#include "records.h"
 #include "trace/join.h"
-#include "trace/parts.h"
 #include "trace/routes.h"
 #include "traceparent.h"
 
-/* Requests that wait for their end at once, at most: as many as the packet programs follow. */
+/* The most heads that are kept at once; the oldest one makes room for a new one. */
+#define PARTS_MAX 256
+
+/* One head; a place in the ring is used again when as many others have begun. */
+struct part {
+	bool served;
+	size_t size; /* 0: there is none */
+	struct record_begin head;
+};
+
+struct parts {
+	unsigned int next;
+	struct part part[PARTS_MAX];
+};
+
+static struct parts *parts_new(void)
+{
+	return calloc(1, sizeof(struct parts));
+}
+
+static void parts_free(struct parts *parts)
+{
+	free(parts);
+}
+
+static bool is_same_head(const struct part *part, const struct record_begin *piece, bool served)
+{
+	const struct record_begin *head = &part->head;
+
+	return part->size && part->served == served && head->head_start == piece->head_start &&
+	       head->netns == piece->netns && head->local_port == piece->local_port &&
+	       head->remote_port == piece->remote_port &&
+	       !memcmp(head->remote, piece->remote, sizeof(head->remote)) &&
+	       !memcmp(head->local, piece->local, sizeof(head->local));
+}
+
+/* Searched from the newest on, which is mostly the one. NULL: none of its pieces is known. */
+static struct part *find_part(struct parts *parts, const struct record_begin *piece, bool served)
+{
+	for (unsigned int i = 1; i <= PARTS_MAX; i++) {
+		struct part *part = &parts->part[(parts->next - i) % PARTS_MAX];
+
+		if (is_same_head(part, piece, served))
+			return part;
+	}
+	return NULL;
+}
+
+static void append(struct part *part, const struct record_begin *piece)
+{
+	size_t room = RECORD_HEAD_MAX - part->size;
+	size_t size = piece->head_size < room ? piece->head_size : room;
+
+	memcpy(part->head.head + part->size, piece->head, size);
+	part->size += size;
+}
+
+/* Keep a piece (RECORD_SERVED_PART or RECORD_CALLED_PART). */
+static void parts_add(struct parts *parts, const struct record_begin *piece)
+{
+	bool served = piece->kind == RECORD_SERVED_PART;
+	struct part *part = find_part(parts, piece, served);
+
+	if (!part) {
+		part = &parts->part[parts->next++ % PARTS_MAX];
+		memcpy(&part->head, piece, offsetof(struct record_begin, head));
+		part->served = served;
+		part->size = 0;
+	}
+	append(part, piece);
+}
+
+/*
+ * The whole head of a request whose record has the last piece: as much of it as fits into
+ * RECORD_HEAD_MAX bytes at `ret_head`. Returns how many that are, 0 when the first pieces are not
+ * known. The pieces are forgotten.
+ */
+static size_t parts_take(struct parts *parts, const struct record_begin *last,
+			 __u8 ret_head[RECORD_HEAD_MAX])
+{
+	struct part *part = find_part(parts, last, last->kind == RECORD_SERVED);
+	size_t size;
+
+	if (!part)
+		return 0;
+	append(part, last);
+	size = part->size;
+	memcpy(ret_head, part->head.head, size);
+	part->size = 0;
+	return size;
+}
+
+/* The most requests that wait for their end: as many as the packet programs follow. */
 #define OPEN_MAX 65536
 #define BUCKETS  16384 /* a power of two */
 
@@ -126,7 +220,9 @@ static void tell_gone(struct join *join, const struct open *open)
 		join->on_gone(&open->span, join->data);
 }
 
-/* Span ids are random but for their upper bits, which say a place (engine/model.h). */
+/*
+ * Span ids are random, except for their upper bits, which are the request's index (engine/model.h).
+ */
 static struct open **bucket_of(struct join *join, __u64 span_id)
 {
 	return &join->bucket[(span_id * 0x9e3779b97f4a7c15ULL) >> 50 & (BUCKETS - 1)];
@@ -142,7 +238,7 @@ static struct open **find(struct join *join, __u64 span_id, enum span_kind kind)
 	return link;
 }
 
-/* Take a request out of the lists; it is the caller's then. */
+/* Remove a request from the lists; it belongs to the caller then. */
 static struct open *take(struct join *join, struct open **link)
 {
 	struct open *open = *link;
@@ -179,7 +275,7 @@ static void add(struct join *join, struct open *open)
 	join->open++;
 }
 
-/* Before it is cut: a pattern is to see all of it. */
+/* Before it is cut, so that patterns match the whole text. */
 static void set_text(const struct join *join, char *to, size_t size, const char *value)
 {
 	char whole[RECORD_HEAD_MAX + 1];
@@ -192,7 +288,7 @@ static void set_text(const struct join *join, char *to, size_t size, const char 
 	foreign_copy(to, size, whole);
 }
 
-/* A path without query and fragment: those may hold what is nobody's business. */
+/* A path without query and fragment, which may have private data. */
 static void set_path(const struct join *join, struct span *span, const char *target)
 {
 	const char *scheme = strstr(target, "://"), *path = target;
@@ -208,8 +304,8 @@ static void set_path(const struct join *join, struct span *span, const char *tar
 }
 
 /*
- * The ids that a program has written itself are what its callee knows. If its trace is not the one
- * that the request is believed to belong to, the program knows better.
+ * If a program has written a traceparent itself, the callee knows these ids, so they are the
+ * span's. If its trace is not the one that the engine believes in, the program is right.
  */
 static void take_own_ids(struct span *span, const char *value)
 {
@@ -258,7 +354,7 @@ static void read_head(struct join *join, struct span *span, const struct record_
 	join->has_head = false;
 	method = head_method(bytes, size);
 	head_reader_reset(join->reader);
-	/* Whatever is done, it is done to a target and has fields. */
+	/* With any method, the target and the fields are read in the same way. */
 	if (method)
 		head_reader_feed(join->reader, any_method, sizeof(any_method) - 1);
 	head_reader_feed(join->reader, bytes + method, size - method);
@@ -306,8 +402,8 @@ static void fill(struct span *span, const struct record_begin *begin)
 }
 
 /*
- * What was put into the call that this request was on this host. By the place of its first byte,
- * too: any caller may name a span that is not its own.
+ * The bytes that ctxprop has added on this host to the call that this request is. The position of
+ * its first byte must be the same, too, since any client can name a span that is not its own.
  */
 static __u32 added_by_call(struct join *join, const struct span *served)
 {
@@ -328,7 +424,7 @@ static void begin(struct join *join, const struct record_begin *record)
 	read_head(join, &open->span, record);
 	open->added =
 	    record->kind == RECORD_CALLED ? record->added : added_by_call(join, &open->span);
-	/* Now, while it is there: it may have ended when the answer comes. */
+	/* Read now, since the process may have ended when the answer comes. */
 	open->span.service = *services_find(join->services, record->tgid, &record->process);
 	add(join, open);
 	if (join->on_open)
@@ -351,13 +447,16 @@ static void complete(struct span *span, const struct record_end *end)
 	}
 }
 
-/* What this process serves and sends itself, as exporters do, would never come to an end. */
+/*
+ * Requests of this process itself are left out: spans of exporters would cause further spans for
+ * ever.
+ */
 static bool is_own(const struct join *join, const struct open *open)
 {
 	return open->is_own || open->span.tgid == join->own_tgid;
 }
 
-/* It answers itself: the call of this host that it answers is nobody else's business, either. */
+/* It is served by this process, so the call on this host that it answers is left out, too. */
 static void disown_call(struct join *join, const struct span *served)
 {
 	struct open *call = *find(join, served->parent_id, SPAN_CLIENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two records make one span: the one of a request, and the one of its end. */
+/* Makes a span of two records: that of a request, and that of its end. */
 #ifndef CTXPROP_JOIN_H
 #define CTXPROP_JOIN_H
 
@@ -12,9 +12,9 @@
 struct join_counts {
 	unsigned long spans;     /* complete */
 	unsigned long unsampled; /* of these: their trace is not sampled */
-	unsigned long own;       /* of these: not handed on, they are this process's own */
-	unsigned long endless;   /* requests whose end was not heard of in time */
-	unsigned long beginless; /* ends whose request was not heard of */
+	unsigned long own;       /* of these: dropped, they are requests of this process itself */
+	unsigned long endless;   /* requests whose end did not come in time */
+	unsigned long beginless; /* ends without a request */
 	unsigned long malformed; /* records that are none */
 };
 
@@ -26,31 +26,31 @@ int join_new(void (*on_span)(const struct span *span, void *data), void *data,
 void join_free(struct join *join);
 
 /*
- * Tell `data` (of join_new()) of each request that begins, of which the ids hold, and of each that
- * is over without a span: given up, or this process's own.
+ * Have `data` (of join_new()) told of each request that begins (only the ids of the span are
+ * valid), and of each that ends without a span: given up, or one of this process itself.
  */
 void join_watch(struct join *join, void (*on_open)(const struct span *span, void *data),
 		void (*on_gone)(const struct span *span, void *data));
 
 /*
- * Of heads so many bytes are told, at most (RECORD_HEAD_MAX), and what `redact` names is replaced
- * in all that is kept of them; NULL: nothing. It outlives the join.
+ * Use at most so many bytes of heads (up to RECORD_HEAD_MAX), and replace what `redact` matches in
+ * all that is kept of them; NULL: nothing. It must outlive the join.
  */
 void join_limit_heads(struct join *join, size_t bytes, const struct redact *redact);
 
-/* What services are called from now on (services_set_rules()). By any thread. */
+/* Name services by these rules from now on (services_set_rules()). May be called by any thread. */
 void join_set_rules(struct join *join, struct service_rules *rules);
 
-/* The next record, as it lay in the ring. */
+/* Take the next record, as it was read from the ring. */
 void join_record(struct join *join, const void *record, size_t size);
 
 /* Give up requests that began before that (CLOCK_BOOTTIME): their ends were lost. */
 void join_expire(struct join *join, __u64 before_ns);
 
-/* Requests that are not over. */
+/* The number of requests that have not ended. */
 size_t join_open(const struct join *join);
 
-/* What it knows of processes; the join's. */
+/* The services that it knows, which belong to the join. */
 struct services *join_services(const struct join *join);
 
 const struct join_counts *join_counts(const struct join *join);

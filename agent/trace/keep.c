@@ -10,8 +10,8 @@
 #include "trace/shares.h"
 #include "trace/slow.h"
 
-#define REST_NS     (2 * NS_PER_SECOND) /* without an open request: then a trace is over */
-#define CROWDED     12288U              /* from so many spans on no trace is waited for */
+#define REST_NS     (2 * NS_PER_SECOND) /* after so long without an open request, a trace is over */
+#define CROWDED     12288U              /* with more spans than this, a trace is not waited for */
 #define BUCKET_BITS 14
 #define BUCKETS     (1U << BUCKET_BITS)
 #define MEMORY      32768 /* decisions that are remembered, of each kind; a power of two */
@@ -29,7 +29,7 @@ struct trace {
 	unsigned int count;
 	__u64 last_ns;
 	char owner[SERVICE_OWNER_MAX]; /* whose share it is of */
-	unsigned int votes;            /* spans of this owner that no other one's is set against */
+	unsigned int votes;            /* spans of this owner that outnumber those of others */
 	struct held *first, *last;
 	struct trace *next_in_bucket, *older, *newer;
 };
@@ -46,7 +46,8 @@ struct keep {
 	struct slow *slow;
 	struct memory *kept, *dropped;
 	struct trace *bucket[BUCKETS];
-	__u64 secret[2]; /* strangers choose ids: which share a bucket is not theirs to know */
+	__u64 secret[2]; /* clients choose ids, and must not be able to predict which of them share
+			    a bucket */
 	struct trace *oldest, *newest;
 	size_t held;
 	__u64 now_ns;
@@ -149,7 +150,10 @@ static void list(struct keep *keep, struct trace *trace)
 	keep->newest = trace;
 }
 
-/* The trace of a span, made if need be; something happens to it now. NULL: no memory. */
+/*
+ * The trace of a span, which is made if it is new, and becomes the most recent one. NULL: no
+ * memory.
+ */
 static struct trace *touch(struct keep *keep, const struct span *span)
 {
 	struct trace **link = find(keep, span->trace_id), *trace = *link;
@@ -167,7 +171,7 @@ static struct trace *touch(struct keep *keep, const struct span *span)
 	return trace;
 }
 
-/* Nothing waits of a trace any more: its spans are handed on, if it is kept. */
+/* Remove a trace; if it is kept, its spans are passed on. */
 static void decide(struct keep *keep, struct trace *trace, bool is_kept)
 {
 	remember(is_kept ? keep->kept : keep->dropped, trace->id);
@@ -237,7 +241,7 @@ static bool is_worth(struct keep *keep, const struct span *span)
 	return slow || (keep->rules.errors && span_is_error(span));
 }
 
-/* Traces of whom `level` spans do not suffice, the oldest ones first. */
+/* Drop the oldest traces of owners with more than `level` spans. */
 static void drop_above(struct keep *keep, size_t level)
 {
 	struct trace *trace = keep->oldest, *newer;
@@ -255,8 +259,8 @@ static void drop_above(struct keep *keep, size_t level)
 }
 
 /*
- * Traces that are over, it seems, make room first; then, of the owners with most, those to which
- * nothing happens.
+ * Make room: first by traces that seem to be over; then, of the owners with most spans, by those
+ * that were inactive longest.
  */
 static void make_room(struct keep *keep)
 {
@@ -340,7 +344,7 @@ void keep_span(struct keep *keep, const struct span *span)
 	}
 }
 
-/* In the order of what happened last, so the first one that was busy just now ends it. */
+/* They are in the order of their last activity, so the first active one ends the search. */
 void keep_look(struct keep *keep, __u64 now_ns)
 {
 	const __u64 rest_ns = keep->held > CROWDED ? 0 : REST_NS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces that are kept although they are not sampled: those in which something went wrong, or was
- * slow. That is known when the last of their requests on this host is over, so their spans wait
- * here until then, in a bounded buffer. A trace is kept as a whole or not at all.
+ * Keeps traces that are not sampled if something in them failed or was slow. That is known only
+ * when the last of their requests on this host is over, so their spans wait here until then, in a
+ * bounded buffer. A trace is kept as a whole or not at all.
  */
 #ifndef CTXPROP_KEEP_H
 #define CTXPROP_KEEP_H
@@ -35,15 +35,21 @@ int keep_rules_parse(const char *text, struct keep_rules *ret_rules);
 int keep_new(const struct keep_rules *rules, void (*on_span)(const struct span *span, void *data),
 	     void *data, struct keep **ret_keep);
 
-/* What waits is dropped. NULL is allowed. */
+/* Free it; spans that wait are dropped. NULL is allowed. */
 void keep_free(struct keep *keep);
 
-/* A request has begun, of which only the ids hold; it is over without a span; its span is whole. */
+/*
+ * A request has begun (only the ids of the span are valid); it has ended without a span; its span
+ * is complete.
+ */
 void keep_open(struct keep *keep, const struct span *span);
 void keep_gone(struct keep *keep, const struct span *span);
 void keep_span(struct keep *keep, const struct span *span);
 
-/* Once in a while: traces whose requests are over by `now_ns` (any clock, always the same one). */
+/*
+ * To be called now and then: decide about traces whose requests are over at `now_ns` (any clock,
+ * always the same one).
+ */
 void keep_look(struct keep *keep, __u64 now_ns);
 
 const struct keep_counts *keep_counts(const struct keep *keep);

@@ -87,7 +87,7 @@ static const char *variable(const char *environment, size_t size, const char *na
 	return NULL;
 }
 
-/* Names of objects (RFC 1123): what else a variable of that name has is something else. */
+/* Is it the name of an object (RFC 1123)? Variables of these names may also have other contents. */
 static bool is_name(const char *text)
 {
 	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process's cgroup and environment tell of the pod that it runs in. */
+/* The pod that a process runs in, by its cgroup and its environment. */
 #ifndef CTXPROP_KUBERNETES_H
 #define CTXPROP_KUBERNETES_H
 

@@ -6,23 +6,36 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/unique.h"
 #include "trace/metrics.h"
 #include "trace/shares.h"
-
-#define SLOTS 4096 /* a power of two, and more than twice as many as there are series */
 
 const double metrics_bounds[METRICS_BOUNDS] = {0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25,
 					       0.5,   0.75, 1,     2.5,  5,     7.5, 10};
 
 struct metrics {
 	pthread_mutex_t lock;
-	struct metrics_series *slot[SLOTS];
-	struct metrics_series *series[METRICS_SERIES_MAX];
-	size_t count; /* of series, without those of others */
+	struct unique series; /* without those of others */
 	struct shares shares;
 	struct metrics_series *others[2];
 	__u64 overflow;
 };
+
+/* What a span has in common with others of its series. */
+struct key {
+	enum span_kind kind;
+	const char *service, *route, *method, *status_class;
+};
+
+static bool has_key(const void *item, const void *key_of_span)
+{
+	const struct metrics_series *series = item;
+	const struct key *key = key_of_span;
+
+	return series->kind == key->kind && !strcmp(series->service, key->service) &&
+	       !strcmp(series->route, key->route) && !strcmp(series->method, key->method) &&
+	       !strcmp(series->status_class, key->status_class);
+}
 
 struct metrics *metrics_new(void)
 {
@@ -31,6 +44,7 @@ struct metrics *metrics_new(void)
 	if (!metrics)
 		return NULL;
 	pthread_mutex_init(&metrics->lock, NULL);
+	metrics->series.same = has_key;
 	metrics->shares.room = METRICS_SERIES_MAX;
 	return metrics;
 }
@@ -39,8 +53,7 @@ void metrics_free(struct metrics *metrics)
 {
 	if (!metrics)
 		return;
-	for (size_t i = 0; i < metrics->count; i++)
-		free(metrics->series[i]);
+	unique_free_all(&metrics->series);
 	free(metrics->others[0]);
 	free(metrics->others[1]);
 	pthread_mutex_destroy(&metrics->lock);
@@ -58,12 +71,6 @@ const char *metrics_method(const char *method)
 	return METRICS_OTHER;
 }
 
-/* What a span has in common with others of its series. */
-struct key {
-	enum span_kind kind;
-	const char *service, *route, *method, *status_class;
-};
-
 static const char *class_of(unsigned int status)
 {
 	static const char *const classes[] = {"none", "1xx", "2xx", "3xx", "4xx", "5xx"};
@@ -80,22 +87,14 @@ static struct key key_of(const struct span *span)
 			    .status_class = class_of(span->status)};
 }
 
-static bool has_key(const struct metrics_series *series, const struct key *key)
-{
-	return series->kind == key->kind && !strcmp(series->service, key->service) &&
-	       !strcmp(series->route, key->route) && !strcmp(series->method, key->method) &&
-	       !strcmp(series->status_class, key->status_class);
-}
-
-static size_t slot_of(const struct key *key)
+static __u64 hash_of(const struct key *key)
 {
 	__u64 hash = hash_add(HASH_BEGIN, &key->kind, sizeof(key->kind));
 
-	hash = hash_add(hash, key->service, strlen(key->service) + 1);
-	hash = hash_add(hash, key->route, strlen(key->route) + 1);
-	hash = hash_add(hash, key->method, strlen(key->method) + 1);
-	hash = hash_add(hash, key->status_class, strlen(key->status_class));
-	return (hash ^ hash >> 32) & (SLOTS - 1);
+	hash = hash_text(hash, key->service);
+	hash = hash_text(hash, key->route);
+	hash = hash_text(hash, key->method);
+	return hash_text(hash, key->status_class);
 }
 
 static struct metrics_series *series_new(const struct key *key)
@@ -131,18 +130,16 @@ static struct metrics_series *others(struct metrics *metrics, enum span_kind kin
 static struct metrics_series *find(struct metrics *metrics, const struct span *span)
 {
 	struct key key = key_of(span);
-	size_t slot = slot_of(&key);
-	struct metrics_series *series;
+	const __u64 hash = hash_of(&key);
+	struct metrics_series *series = unique_find(&metrics->series, hash, &key);
 
-	while (metrics->slot[slot] && !has_key(metrics->slot[slot], &key))
-		slot = (slot + 1) & (SLOTS - 1);
-	if (metrics->slot[slot])
-		return metrics->slot[slot];
+	if (series)
+		return series;
 	series = shares_take(&metrics->shares, span->service.owner) ? series_new(&key) : NULL;
-	if (!series)
-		return others(metrics, span->kind);
-	metrics->series[metrics->count++] = metrics->slot[slot] = series;
-	return series;
+	if (series && unique_append(&metrics->series, hash, series) >= 0)
+		return series;
+	free(series);
+	return others(metrics, span->kind);
 }
 
 static void count(struct metrics_series *series, const struct span *span, __s64 boot_to_wall_ns)
@@ -191,8 +188,8 @@ void metrics_each(struct metrics *metrics,
 		  void (*visit)(const struct metrics_series *series, void *data), void *data)
 {
 	pthread_mutex_lock(&metrics->lock);
-	for (size_t i = 0; i < metrics->count; i++)
-		visit(metrics->series[i], data);
+	for (size_t i = 0; i < metrics->series.count; i++)
+		visit(metrics->series.item[i], data);
 	for (size_t i = 0; i < 2; i++)
 		if (metrics->others[i])
 			visit(metrics->others[i], data);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Durations of requests as histograms, one for each service, route, method, class of status and
- * side, with the latest trace of each bucket as its example. There are METRICS_SERIES_MAX of them
- * at most, of which each owner has a share (shares.h): what would need another one is counted by
- * one whose texts are all METRICS_OTHER.
+ * side, with the latest trace of each bucket as its exemplar. There are METRICS_SERIES_MAX of them
+ * at most, and each owner has a share of them (shares.h). Further requests are counted in a series
+ * whose texts are all METRICS_OTHER.
  */
 #ifndef CTXPROP_METRICS_H
 #define CTXPROP_METRICS_H
@@ -44,11 +44,14 @@ void metrics_free(struct metrics *metrics);
 /* The sink that counts spans. Its close() frees nothing: metrics_free() does, after it. */
 struct sink metrics_sink(struct metrics *metrics);
 
-/* Give all series to `visit`, in the order in which they appeared; spans wait meanwhile. */
+/*
+ * Call `visit` for all series, in the order in which they appeared. Spans are not counted
+ * meanwhile, but wait.
+ */
 void metrics_each(struct metrics *metrics,
 		  void (*visit)(const struct metrics_series *series, void *data), void *data);
 
-/* Spans that were counted by a series of others, for there was no room. */
+/* The number of spans that were counted in the series of others because there was no room. */
 __u64 metrics_overflow(struct metrics *metrics);
 
 /* A method of HTTP's registry as it is, METRICS_OTHER for any other one. */

@@ -6,13 +6,13 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/unique.h"
 #include "trace/histogram.h"
 #include "trace/metrics.h"
 #include "trace/minutes.h"
 #include "trace/shares.h"
 
 #define NS_PER_MINUTE (60 * (__s64)NS_PER_SECOND)
-#define SLOTS         4096 /* a power of two, twice as many as there are rows */
 
 struct endpoint {
 	__s64 minute;
@@ -27,9 +27,7 @@ struct endpoint {
 
 struct minutes {
 	sqlite3_stmt *read, *write;
-	struct endpoint *slot[SLOTS];
-	struct endpoint *endpoint[MINUTES_ENDPOINTS_MAX];
-	size_t count;
+	struct unique endpoints;
 	struct shares shares; /* of this memory, not of the table */
 	__s64 newest;         /* minute */
 	bool has_older;       /* there are rows of a minute that is over */
@@ -42,6 +40,14 @@ static const char write_sql[] =
     "INSERT OR REPLACE INTO endpoints (minute, service_id, kind, method, route, count, errors, "
     "total_ns, longest_ns, durations) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
+static bool is_same(const void *item, const void *key)
+{
+	const struct endpoint *a = item, *b = key;
+
+	return a->minute == b->minute && a->service == b->service && a->kind == b->kind &&
+	       a->method == b->method && !strcmp(a->route, b->route);
+}
+
 int minutes_new(sqlite3 *db, struct minutes **ret_minutes)
 {
 	struct minutes *minutes = calloc(1, sizeof(*minutes));
@@ -49,6 +55,7 @@ int minutes_new(sqlite3 *db, struct minutes **ret_minutes)
 
 	if (!minutes)
 		return -ENOMEM;
+	minutes->endpoints.same = is_same;
 	minutes->shares.room = MINUTES_ENDPOINTS_MAX;
 	if (sqlite3_prepare_v3(db, read_sql, -1, flags, &minutes->read, NULL) != SQLITE_OK ||
 	    sqlite3_prepare_v3(db, write_sql, -1, flags, &minutes->write, NULL) != SQLITE_OK) {
@@ -63,10 +70,7 @@ void minutes_forget(struct minutes *minutes)
 {
 	if (!minutes)
 		return;
-	for (size_t i = 0; i < minutes->count; i++)
-		free(minutes->endpoint[i]);
-	memset(minutes->slot, 0, sizeof(minutes->slot));
-	minutes->count = 0;
+	unique_free_all(&minutes->endpoints);
 	shares_clear(&minutes->shares);
 	minutes->has_older = false;
 }
@@ -81,21 +85,14 @@ void minutes_free(struct minutes *minutes)
 	free(minutes);
 }
 
-static size_t slot_of(const struct endpoint *key)
+static __u64 hash_of(const struct endpoint *key)
 {
 	__u64 hash = hash_add(HASH_BEGIN, &key->minute, sizeof(key->minute));
 
 	hash = hash_add(hash, &key->service, sizeof(key->service));
 	hash = hash_add(hash, &key->kind, sizeof(key->kind));
-	hash = hash_add(hash, key->method, strlen(key->method) + 1);
-	hash = hash_add(hash, key->route, strlen(key->route));
-	return (hash ^ hash >> 32) & (SLOTS - 1);
-}
-
-static bool is_same(const struct endpoint *a, const struct endpoint *b)
-{
-	return a->minute == b->minute && a->service == b->service && a->kind == b->kind &&
-	       a->method == b->method && !strcmp(a->route, b->route);
+	hash = hash_text(hash, key->method);
+	return hash_text(hash, key->route);
 }
 
 static void bind_key(sqlite3_stmt *statement, const struct endpoint *key)
@@ -126,19 +123,18 @@ static void read_row(sqlite3_stmt *read, struct endpoint *endpoint)
 /* NULL: there is no room, or not for this owner. */
 static struct endpoint *find(struct minutes *minutes, const struct endpoint *key, const char *owner)
 {
-	size_t slot = slot_of(key);
-	struct endpoint *endpoint;
+	const __u64 hash = hash_of(key);
+	struct endpoint *endpoint = unique_find(&minutes->endpoints, hash, key);
 
-	while (minutes->slot[slot] && !is_same(minutes->slot[slot], key))
-		slot = (slot + 1) & (SLOTS - 1);
-	if (minutes->slot[slot] || !shares_take(&minutes->shares, owner))
-		return minutes->slot[slot];
+	if (endpoint || !shares_take(&minutes->shares, owner))
+		return endpoint;
 	endpoint = malloc(sizeof(*endpoint));
-	if (!endpoint)
+	if (!endpoint || unique_append(&minutes->endpoints, hash, endpoint) < 0) {
+		free(endpoint);
 		return NULL;
+	}
 	*endpoint = *key;
 	read_row(minutes->read, endpoint);
-	minutes->slot[slot] = minutes->endpoint[minutes->count++] = endpoint;
 	return endpoint;
 }
 
@@ -191,9 +187,12 @@ int minutes_write(struct minutes *minutes)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < minutes->count; i++)
-		if (minutes->endpoint[i]->is_dirty)
-			err = write_row(minutes->write, minutes->endpoint[i]);
+	for (size_t i = 0; !err && i < minutes->endpoints.count; i++) {
+		struct endpoint *endpoint = minutes->endpoints.item[i];
+
+		if (endpoint->is_dirty)
+			err = write_row(minutes->write, endpoint);
+	}
 	if (!err && minutes->has_older)
 		minutes_forget(minutes);
 	return err;

@@ -11,7 +11,10 @@
 
 #include "trace/span.h"
 
-/* Rows of a minute, with shares (shares.h); requests of endpoints beyond that are in no row. */
+/*
+ * The most rows of a minute, which owners share (shares.h); requests of further endpoints are not
+ * counted.
+ */
 #define MINUTES_ENDPOINTS_MAX 2048
 
 struct minutes;
@@ -27,7 +30,10 @@ void minutes_add(struct minutes *minutes, const struct span *span, sqlite3_int64
 /* Write what has changed, within a transaction. 0 or -EIO. */
 int minutes_write(struct minutes *minutes);
 
-/* The transaction was undone: what is in the table holds. NULL is allowed. */
+/*
+ * The transaction was rolled back: forget what was counted since, and use the table's rows. NULL is
+ * allowed.
+ */
 void minutes_forget(struct minutes *minutes);
 
 #endif

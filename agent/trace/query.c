@@ -28,18 +28,16 @@ static void release_trace(struct query_trace *trace)
 /* Up to the bounds of a trace. */
 static int read_spans(sqlite3_stmt *spans, struct query_trace *trace)
 {
-	size_t room = 0, bytes = 0;
+	size_t bytes = 0;
 
 	while (bytes < QUERY_TEXT_MAX && sqlite3_step(spans) == SQLITE_ROW) {
-		struct query_span *more =
-		    list_make_room(trace->span, trace->count, &room, sizeof(*more));
+		struct query_span *span = list_add(&trace->span, &trace->count, sizeof(*span));
 
-		if (!more)
+		if (!span)
 			return -ENOMEM;
-		trace->span = more;
-		more[trace->count] = (struct query_span){};
-		query_span_read(spans, &more[trace->count]);
-		bytes += query_span_bytes(&more[trace->count++]);
+		*span = (struct query_span){};
+		query_span_read(spans, span);
+		bytes += query_span_bytes(span);
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of the store: the traces that somebody wants to see, and their spans. */
+/* Queries of the store: the traces that somebody wants to see, and their spans. */
 #ifndef CTXPROP_QUERY_H
 #define CTXPROP_QUERY_H
 
@@ -10,7 +10,7 @@
 
 #include "base/hex.h"
 
-/* Which traces: those with a span for which all of this holds. NULL, 0: it does not matter. */
+/* Selects traces that have a span for which all of this holds. NULL, 0: any. */
 struct query_filter {
 	const char *trace;        /* first hex digits of the id */
 	const char *service;      /* its name */
@@ -24,7 +24,7 @@ struct query_filter {
 	__s64 before_row;           /* as query_trace has it: older than that trace */
 	const char *route, *method; /* exactly these */
 	int kind;                   /* enum span_kind */
-	unsigned int count;         /* so many traces, the newest ones; 0: all */
+	unsigned int count;         /* at most so many traces, the newest ones; 0: all */
 	bool slowest;               /* those with the slowest such spans instead */
 };
 
@@ -41,8 +41,8 @@ struct query_span {
 };
 
 /*
- * A trace may have any number of spans: strangers name it. So many are read, the newest ones, and
- * no more of them after so many bytes of text.
+ * A trace may have any number of spans, since any client can use its id. At most so many are read,
+ * the newest ones, and none after so many bytes of text.
  */
 #define QUERY_SPANS_MAX 5000
 #define QUERY_TEXT_MAX  (4U << 20)

@@ -2,7 +2,9 @@
 #include "base/clock.h"
 #include "trace/query_limits.h"
 
-#define STEPS 300 /* of SQLite's machine between two looks at the clock: some microseconds */
+#define STEPS                                                                                      \
+	300 /* steps of SQLite's virtual machine between two checks of the clock: some             \
+	       microseconds */
 
 static atomic_bool gives_way;
 

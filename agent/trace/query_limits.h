@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a query on behalf of others may take: time, and the length of its patterns. */
+/* Limits for queries on behalf of other users: their time, and the length of their patterns. */
 #ifndef CTXPROP_QUERY_LIMITS_H
 #define CTXPROP_QUERY_LIMITS_H
 
@@ -20,8 +20,9 @@ struct query_limits {
 };
 
 /*
- * Readers keep the log of the store, and when it is too long spans are lost. While this holds the
- * limited statements of this process end, too. For any thread.
+ * While there are readers, the write-ahead log of the store cannot be emptied, and when it is too
+ * long spans are lost. While this is set, limited statements of this process end at once. May be
+ * called by any thread.
  */
 void query_give_way(bool give_way);
 

@@ -7,7 +7,7 @@
 #include "trace/query_places.h"
 #include "trace/trace_set.h"
 
-/* Does a span fit? Each condition is void where its parameter is NULL. */
+/* Conditions on a span; each holds if its parameter is NULL. */
 #define FITS(span)                                                                                 \
 	"(?3 IS NULL OR " span ".service_id IN (SELECT id FROM services WHERE name = ?3))"         \
 	" AND (?4 IS NULL OR " span ".path GLOB ?4)"                                               \
@@ -20,7 +20,7 @@
 	" AND (?16 IS NULL OR " span ".kind = ?16)"
 
 /*
- * A trace stands where its newest span that fits stands: rows are read from the newest one on until
+ * Traces are ordered by their newest span that matches: rows are read from the newest one on until
  * there are enough traces.
  */
 static const char newest_sql[] = "SELECT trace_id, id FROM spans AS one WHERE " FITS(
@@ -34,7 +34,7 @@ static const char earlier_sql[] = "SELECT 1 FROM spans AS one WHERE one.trace_id
  * The slowest spans, of which a trace may have several: as many as should suffice, and again
  * without the traces that are found, where those have most of them.
  */
-#define IS_FOUND "is_found" /* a function, of whether a trace is found already */
+#define IS_FOUND "is_found" /* SQL function: was this trace found already? */
 static const char slowest_sql[] =
     "SELECT trace_id, id FROM spans AS one WHERE NOT " IS_FOUND
     "(trace_id) AND " FITS("one") " ORDER BY one.duration_ns DESC, one.id DESC LIMIT ?13 * 20";
@@ -95,13 +95,13 @@ static void bind_filter(sqlite3_stmt *statement, const struct query_filter *filt
 	bind_number(statement, 16, filter->kind, filter->kind);
 }
 
-/* What is needed to tell which rows are of traces that are to be told. */
+/* State for deciding which rows belong to traces that are wanted. */
 struct reading {
 	const struct query_filter *filter;
 	struct query_places *places;
 	struct trace_set *seen;
 	sqlite3_stmt *earlier; /* NULL: there is no earlier page */
-	size_t room, rows;
+	size_t rows;
 };
 
 /* 1: it does; 0; or -EIO. */
@@ -122,19 +122,16 @@ static int stands_earlier(sqlite3_stmt *earlier, const void *id)
 static int add_place(struct reading *reading, const void *id, __s64 row)
 {
 	struct query_places *places = reading->places;
-	struct query_place *more =
-	    list_make_room(places->place, places->count, &reading->room, sizeof(*more));
+	struct query_place *place = list_add(&places->place, &places->count, sizeof(*place));
 
-	if (!more)
+	if (!place)
 		return -ENOMEM;
-	places->place = more;
-	more += places->count++;
-	memcpy(more->id, id, sizeof(more->id));
-	more->row = row;
+	memcpy(place->id, id, sizeof(place->id));
+	place->row = row;
 	return 0;
 }
 
-/* The first row of a trace is where it stands. */
+/* The first row of a trace decides its place in the order. */
 static int read_row(struct reading *reading, sqlite3_stmt *row)
 {
 	const void *id = sqlite3_column_blob(row, 0);

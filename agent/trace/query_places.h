@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which traces fit a filter, and where they stand. */
+/* Finds the traces that match a filter, and the row by which they are ordered. */
 #ifndef CTXPROP_QUERY_PLACES_H
 #define CTXPROP_QUERY_PLACES_H
 

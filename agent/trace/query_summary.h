@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a list tells of traces, whose spans stay in the store. */
+/* Summaries of traces for a list, without their spans. */
 #ifndef CTXPROP_QUERY_SUMMARY_H
 #define CTXPROP_QUERY_SUMMARY_H
 

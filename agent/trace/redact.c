@@ -47,7 +47,7 @@ int redact_add(struct redact *redact, const char *pattern, char *ret_why, size_t
 	return 0;
 }
 
-/* The text behind a match, or behind the byte at which an empty one is. */
+/* The text behind a match; behind the next byte if the match is empty. */
 static const char *take(struct buffer *out, const char *rest, const regmatch_t *match)
 {
 	bool is_empty = match->rm_eo == match->rm_so;

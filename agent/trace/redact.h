@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nobody is to see of requests: parts of texts that fit a pattern are replaced. */
+/* Replaces parts of requests' texts that match a pattern, and that nobody is to see. */
 #ifndef CTXPROP_REDACT_H
 #define CTXPROP_REDACT_H
 

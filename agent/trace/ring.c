@@ -11,7 +11,8 @@
 #include "trace/ring.h"
 
 struct ring {
-	int fd, calls_fd;  /* of the ring; an epoll instance that hears of calls for a reader */
+	int fd, calls_fd;  /* of the ring; an epoll instance that is woken when programs wake the
+			      reader */
 	size_t page, size; /* bytes: of a page; of the ring, a power of two */
 	unsigned long *consumer;       /* position that is shared with the kernel */
 	const unsigned long *producer; /* behind its page lie the records, twice in a row */
@@ -40,7 +41,7 @@ static int map(struct ring *ring)
 	return 0;
 }
 
-/* Edge-triggered: what is in the ring is no reason to return, a call is. */
+/* Edge-triggered: returns when a program wakes the reader, not when there are records. */
 static int listen_for_calls(struct ring *ring)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};

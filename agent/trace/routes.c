@@ -174,7 +174,7 @@ static struct node *learn(struct tree *tree, struct node *parent, const char *se
 		return add(parent, any_id, sizeof(any_id) - 1);
 	if (parent->children < ROUTES_SIBLINGS)
 		return add(parent, segment, length);
-	/* One too many: they are variable, all of them. */
+	/* Too many different ones: all of them count as variable. */
 	tree->routes -= cut(parent);
 	any = add(parent, any_id, sizeof(any_id) - 1);
 	parent->children = ROUTES_SIBLINGS + 1;
@@ -212,7 +212,7 @@ static int depth_of(const char *path)
 	return depth;
 }
 
-/* Returns whether the path has a route. A tree that is full learns nothing more. */
+/* Returns whether the path has a route. A full tree learns nothing more. */
 static bool name(struct tree *tree, const char *path, bool learns, char *route, size_t size)
 {
 	int depth = depth_of(path);

@@ -3,20 +3,16 @@
 #include <stdio.h>
 
 #include "trace/schema.h"
-#include "trace/store_shares.h"
 
-/* Add what a table's rows have to the `bytes` of their services. */
-#define SUM_UP(table, row_bytes)                                                                   \
-	"UPDATE services SET bytes = bytes + coalesce((SELECT sum(" row_bytes ") FROM " table      \
-	" WHERE service_id = services.id), 0);\n"
-
-static const char *const steps[SCHEMA_VERSION] = {
-    /* From nothing to version 1. */
+static const char create_sql[] =
     "CREATE TABLE services (\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  name TEXT NOT NULL,\n"
     "  container TEXT NOT NULL,\n"
+    "  owner TEXT NOT NULL DEFAULT '',\n"
+    "  bytes INTEGER NOT NULL DEFAULT 0,\n"
     "  UNIQUE (name, container));\n"
+    "CREATE INDEX services_owner ON services (owner);\n"
     "CREATE TABLE spans (\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  trace_id BLOB NOT NULL,\n"
@@ -38,9 +34,18 @@ static const char *const steps[SCHEMA_VERSION] = {
     "  request_bytes INTEGER, response_bytes INTEGER,\n"
     "  reused INTEGER NOT NULL,\n"
     "  forwarded INTEGER NOT NULL,\n"
-    "  header TEXT, evidence TEXT, veto TEXT);\n"
-    "CREATE UNIQUE INDEX spans_ids ON spans (trace_id, span_id);\n"
+    "  header TEXT, evidence TEXT, veto TEXT,\n"
+    "  socket_cookie INTEGER, position INTEGER, taken_ns INTEGER);\n"
     "CREATE INDEX spans_start ON spans (start_ns);\n"
+    "CREATE INDEX spans_service ON spans (service_id);\n"
+    /*
+     * An index in parts. SQLite looks into each of them by itself (skip-scan) if it is told that
+     * they are few and large.
+     */
+    "CREATE UNIQUE INDEX spans_ids ON spans (id >> " SCHEMA_RUN_BITS_TEXT ", trace_id, span_id);\n"
+    "ANALYZE sqlite_master;\n"
+    "INSERT INTO sqlite_stat1 VALUES ('spans', 'spans_ids', '2000000 65536 2 1');\n"
+    "ANALYZE sqlite_master;\n"
     "CREATE TABLE endpoints (\n"
     "  minute INTEGER NOT NULL,\n"
     "  service_id INTEGER NOT NULL REFERENCES services (id),\n"
@@ -50,6 +55,7 @@ static const char *const steps[SCHEMA_VERSION] = {
     "  total_ns INTEGER NOT NULL, longest_ns INTEGER NOT NULL,\n"
     "  durations BLOB NOT NULL,\n"
     "  PRIMARY KEY (minute, service_id, kind, method, route)) WITHOUT ROWID;\n"
+    "CREATE INDEX endpoints_service ON endpoints (service_id);\n"
     "CREATE VIEW traces AS\n"
     "  SELECT lower(hex(trace_id)) AS trace, min(start_ns) AS start_ns,\n"
     "    max(start_ns + duration_ns) - min(start_ns) AS duration_ns,\n"
@@ -66,11 +72,7 @@ static const char *const steps[SCHEMA_VERSION] = {
     "    AND server.parent_id = client.span_id AND server.kind = 2\n"
     "  JOIN services AS caller ON caller.id = client.service_id\n"
     "  JOIN services AS callee ON callee.id = server.service_id\n"
-    "  WHERE client.kind = 3;\n",
-    /* From version 1 to 2. */
-    "ALTER TABLE spans ADD COLUMN socket_cookie INTEGER;\n"
-    "ALTER TABLE spans ADD COLUMN position INTEGER;\n"
-    "ALTER TABLE spans ADD COLUMN taken_ns INTEGER;\n"
+    "  WHERE client.kind = 3;\n"
     "CREATE TABLE connections (\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  socket_cookie INTEGER NOT NULL, closed_boot_ns INTEGER NOT NULL,\n"
@@ -86,6 +88,7 @@ static const char *const steps[SCHEMA_VERSION] = {
     "  retransmitted INTEGER NOT NULL, rtt_us INTEGER,\n"
     "  first_sent INTEGER, first_received INTEGER,\n"
     "  UNIQUE (socket_cookie, closed_boot_ns));\n"
+    "CREATE INDEX connections_service ON connections (service_id);\n"
     "CREATE VIEW connection_ends AS\n"
     "  SELECT client.id AS client_id, server.id AS server_id,\n"
     "    caller.name AS caller, callee.name AS callee,\n"
@@ -155,26 +158,7 @@ static const char *const steps[SCHEMA_VERSION] = {
     "  SELECT call AS call_id, iif(in_thread = 1, own, only) AS request_id,\n"
     "    iif(in_thread = 1, 'thread', 'process') AS evidence\n"
     "  FROM moments WHERE call IS NOT NULL AND doubts = 0\n"
-    "    AND (in_thread = 1 OR (in_thread = 0 AND in_process = 1));\n",
-    /* From version 2 to 3: who has a share of the names, and which of them are in use. */
-    "ALTER TABLE services ADD COLUMN owner TEXT NOT NULL DEFAULT '';\n"
-    "CREATE INDEX services_owner ON services (owner);\n"
-    "CREATE INDEX spans_service ON spans (service_id);\n"
-    "CREATE INDEX connections_service ON connections (service_id);\n"
-    "CREATE INDEX endpoints_service ON endpoints (service_id);\n",
-    /*
-     * From version 3 to 4: an index in parts. SQLite looks into each of them by itself
-     * (skip-scan) if it is told that they are few and large.
-     */
-    "DROP INDEX spans_ids;\n"
-    "CREATE UNIQUE INDEX spans_ids ON spans (id >> " SCHEMA_RUN_BITS_TEXT ", trace_id, span_id);\n"
-    "ANALYZE sqlite_master;\n"
-    "INSERT INTO sqlite_stat1 VALUES ('spans', 'spans_ids', '2000000 65536 2 1');\n"
-    "ANALYZE sqlite_master;\n",
-    /* From version 4 to 5: how much of the store an owner has. */
-    "ALTER TABLE services ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;\n" SUM_UP(
-	"spans", STORE_SPAN_BYTES) SUM_UP("connections", STORE_CONNECTION_BYTES),
-};
+    "    AND (in_thread = 1 OR (in_thread = 0 AND in_process = 1));\n";
 
 static int run(sqlite3 *db, const char *sql)
 {
@@ -195,16 +179,16 @@ static int read_version(sqlite3 *db, int *ret_version)
 	return err;
 }
 
-/* One step, as a whole or not at all. */
-static int take_step(sqlite3 *db, int from)
+/* As a whole or not at all. */
+static int create(sqlite3 *db)
 {
 	char version[40];
 	int err = run(db, "BEGIN IMMEDIATE");
 
 	if (err)
 		return err;
-	snprintf(version, sizeof(version), "PRAGMA user_version = %d", from + 1);
-	err = run(db, steps[from]);
+	snprintf(version, sizeof(version), "PRAGMA user_version = %d", SCHEMA_VERSION);
+	err = run(db, create_sql);
 	if (!err)
 		err = run(db, version);
 	if (!err)
@@ -218,9 +202,7 @@ int schema_bring_up(sqlite3 *db)
 {
 	int version, err = read_version(db, &version);
 
-	if (!err && version > SCHEMA_VERSION)
-		return -EPROTO;
-	while (!err && version < SCHEMA_VERSION)
-		err = take_step(db, version++);
-	return err;
+	if (err || version == SCHEMA_VERSION)
+		return err;
+	return version ? -EPROTO : create(db);
 }

@@ -3,14 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/foreign.h"
 #include "base/proc.h"
 #include "base/text.h"
@@ -128,7 +131,7 @@ static void drop_ending(char *name)
 		*dot = '\0';
 }
 
-/* What programs call themselves may have more than a name: "nginx: worker process". */
+/* A process title may have more than a name: "nginx: worker process". */
 static void drop_words(char *name)
 {
 	name[strcspn(name, ": ")] = '\0';
@@ -269,7 +272,7 @@ static void read_cgroup(struct reading *reading, struct service *service)
 	kubernetes_uid_of_cgroup(reading->cgroup, reading->pod);
 }
 
-/* What the kernel itself tells comes first: the rest may not come. */
+/* First what the kernel knows itself: reading the rest may fail. */
 static void read_process(struct reading *reading, __u32 tgid, struct proc_reader *reader,
 			 struct service *service)
 {
@@ -288,7 +291,7 @@ static void read_process(struct reading *reading, __u32 tgid, struct proc_reader
 		read_cgroup(reading, service);
 }
 
-/* What was seen of one that is gone, as far as it is not known. */
+/* Fill in what was seen of a process that is gone. */
 static void take_seen(struct reading *reading, const struct record_process *seen,
 		      struct service *service)
 {
@@ -372,7 +375,7 @@ int service_look(__u32 tgid, struct proc_reader *reader, const struct record_pro
 	if (!reading.command_size && seen)
 		take_seen(&reading, seen, ret_service);
 	find_owner(&reading, ret_service);
-	/* A process of which nothing is known is not what a rule for all says. */
+	/* Rules are not applied to a process of which nothing is known. */
 	if (reading.command_size || *reading.comm)
 		apply_rules(&reading, rules, ret_service, attributes);
 	name_it(&reading, attributes, ret_service);
@@ -380,4 +383,89 @@ int service_look(__u32 tgid, struct proc_reader *reader, const struct record_pro
 	add_pod(&reading, attributes);
 	copy_without_name(ret_service->attributes, attributes);
 	return reading.command_size ? 0 : -ESRCH;
+}
+
+/* Processes that are cached, a power of two; others are only read again. */
+#define SERVICES   1024
+#define TRUSTED_NS (10 * NS_PER_SECOND) /* after that its number may belong to another process */
+
+struct known {
+	__u32 tgid; /* 0: nothing is known */
+	__u64 looked_ns;
+	struct service service;
+};
+
+struct services {
+	pthread_mutex_t mutex; /* of the rules */
+	struct service_rules *rules;
+	struct proc_reader *reader;
+	__u64 ruled_ns; /* what was looked at before that is looked at again */
+	struct service nothing;
+	struct known known[SERVICES];
+};
+
+struct services *services_new(void)
+{
+	struct services *services = calloc(1, sizeof(*services));
+
+	if (!services)
+		return NULL;
+	services->reader = proc_reader_new();
+	if (!services->reader) {
+		free(services);
+		return NULL;
+	}
+	pthread_mutex_init(&services->mutex, NULL);
+	return services;
+}
+
+void services_free(struct services *services)
+{
+	if (!services)
+		return;
+	service_rules_free(services->rules);
+	proc_reader_free(services->reader);
+	pthread_mutex_destroy(&services->mutex);
+	free(services);
+}
+
+void services_set_rules(struct services *services, struct service_rules *rules)
+{
+	struct service_rules *before;
+
+	pthread_mutex_lock(&services->mutex);
+	before = services->rules;
+	services->rules = rules;
+	services->ruled_ns = clock_now_ns();
+	pthread_mutex_unlock(&services->mutex);
+	service_rules_free(before);
+}
+
+/* Keep what is known when the process is gone: its last requests are reported after its end. */
+static void look(struct services *services, struct known *known, __u32 tgid,
+		 const struct record_process *seen, __u64 now_ns)
+{
+	struct service service;
+	const bool is_gone = service_look(tgid, services->reader, seen, services->rules, &service);
+
+	if (known->tgid != tgid || !is_gone || !known->service.name[0])
+		known->service = service;
+	known->tgid = tgid;
+	known->looked_ns = now_ns;
+}
+
+const struct service *services_find(struct services *services, __u32 tgid,
+				    const struct record_process *seen)
+{
+	struct known *known = &services->known[tgid % SERVICES];
+	__u64 now_ns = clock_now_ns();
+
+	if (!tgid)
+		return &services->nothing;
+	pthread_mutex_lock(&services->mutex);
+	if (known->tgid != tgid || now_ns - known->looked_ns > TRUSTED_NS ||
+	    known->looked_ns < services->ruled_ns)
+		look(services, known, tgid, seen, now_ns);
+	pthread_mutex_unlock(&services->mutex);
+	return &known->service;
 }

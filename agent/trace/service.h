@@ -56,25 +56,30 @@ struct service_place {
 };
 
 /*
- * Who has a share with all of these processes: a user with what runs below his slice ("uid 1000"),
- * or else a container, whatever users it has made, or else the real user. Empty: not known.
+ * The owner with whom this process shares tables: a user, for everything below his slice ("uid
+ * 1000"); else a container, whatever users it has; else the real user. Empty: not known.
  */
 void service_owner(const struct service_place *place, char ret_owner[SERVICE_OWNER_MAX]);
 
 struct services;
 
-/* A memory of what processes are called, asked again when a process may be another one. */
+/*
+ * A cache of the services of processes, which are read again when a number may belong to another
+ * process.
+ */
 struct services *services_new(void);
 void services_free(struct services *services);
 
 /*
- * From now on by these rules, which are the memory's then; NULL: none. To be called by any thread.
+ * Use these rules from now on, which then belong to the cache; NULL: none. May be called by any
+ * thread.
  */
 void services_set_rules(struct services *services, struct service_rules *rules);
 
 /*
- * What a process is; `tgid` 0: nothing. If it is gone already, what was seen of it (NULL: nothing)
- * tells its name and container. Never NULL, good until the next call.
+ * The service that a process runs; `tgid` 0: an empty one. If the process is gone, name and
+ * container come from what was seen of it before (NULL: nothing). Never NULL; valid until the next
+ * call.
  */
 const struct service *services_find(struct services *services, __u32 tgid,
 				    const struct record_process *seen);

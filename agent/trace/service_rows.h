@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The table `services` of the store, for who writes: the row of each, and what is known of it in
- * `service_attributes`.
- */
+/* Writes the tables `services` and `service_attributes` of the store. */
 #ifndef CTXPROP_SERVICE_ROWS_H
 #define CTXPROP_SERVICE_ROWS_H
 
@@ -11,8 +8,8 @@
 #include "trace/service.h"
 
 /*
- * Names and containers of one owner that have rows of their own; of each container with more, what
- * is beyond has one row, of the name _OTHER.
+ * The most rows (pairs of name and container) that one owner has. Further names of a container
+ * share one row, _OTHER.
  */
 #define SERVICE_ROWS_SHARE 512
 
@@ -24,7 +21,10 @@ int service_rows_new(sqlite3 *db, struct service_rows **ret_rows);
 /* NULL is allowed. */
 void service_rows_free(struct service_rows *rows);
 
-/* A transaction was given up: rows that are remembered may not be there. NULL is allowed. */
+/*
+ * A transaction was rolled back: forget the rows that are remembered, which may not exist. NULL is
+ * allowed.
+ */
 void service_rows_forget(struct service_rows *rows);
 
 /* The row of a service that process `tgid` runs, made if need be. 0: SQLite refuses. */

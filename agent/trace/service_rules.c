@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "trace/service_rules.h"
 
 #define PATTERNS_MAX 8
@@ -119,14 +120,11 @@ static char *next_word(char **at)
 
 static struct rule *add_rule(struct service_rules *rules)
 {
-	struct rule *more = reallocarray(rules->rule, rules->count + 1, sizeof(*more));
+	struct rule *rule = list_add(&rules->rule, &rules->count, sizeof(*rule));
 
-	if (!more)
-		return NULL;
-	rules->rule = more;
-	more += rules->count++;
-	*more = (struct rule){};
-	return more;
+	if (rule)
+		*rule = (struct rule){};
+	return rule;
 }
 
 static int read_rule(struct reading *reading, char *at)

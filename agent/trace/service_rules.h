@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What users say services are called. One line is a rule; "#" begins a comment:
+ * Rules of users for the names of services. Each line is a rule; "#" begins a comment:
  *
  *   match exe=*nginx cgroup=*shop* set service.name=front service.namespace=shop
  *
@@ -19,7 +19,7 @@
 
 struct service_rules;
 
-/* What rules look at; all texts end with NUL. */
+/* What rules match; all texts end with NUL. */
 struct service_facts {
 	const char *exe, *comm, *args, *cgroup, *container, *pod;
 	const char *environment; /* one text after the other */
@@ -34,7 +34,7 @@ int service_rules_read(const char *text, size_t size, const char *name,
 		       struct service_rules **ret_rules, char *ret_why, size_t why_size);
 void service_rules_free(struct service_rules *rules);
 
-/* Add what the rules say of a process. `rules` NULL: nothing. */
+/* Add the attributes that the rules set for a process. `rules` NULL: none. */
 void service_rules_apply(const struct service_rules *rules, const struct service_facts *facts,
 			 char attributes[ATTRIBUTES_MAX]);
 

@@ -7,10 +7,10 @@
 
 #define PROBES 16
 
-/* The last place is that of all who find no place of their own. */
+/* The last place is shared by all owners that find no place of their own. */
 struct share *shares_of(struct shares *shares, const char *owner)
 {
-	const __u64 hash = hash_add(HASH_BEGIN, owner, strlen(owner));
+	const __u64 hash = hash_text(HASH_BEGIN, owner);
 	struct share *share, *free_one = &shares->share[SHARES_OWNERS];
 
 	for (size_t i = PROBES; i > 0; i--) {
@@ -25,16 +25,30 @@ struct share *shares_of(struct shares *shares, const char *owner)
 	return free_one;
 }
 
+size_t shares_left(struct shares *shares, const char *owner)
+{
+	const size_t own = shares_of(shares, owner)->taken, most = shares->room / 4;
+	const size_t first = shares->room / 2, all = shares->room - shares->taken;
+	const size_t at_first = shares->taken < first ? first - shares->taken : 0;
+	size_t later = own < most ? most - own : 0;
+
+	if (later > all)
+		later = all;
+	return at_first > later ? at_first : later;
+}
+
+bool shares_take_some(struct shares *shares, const char *owner, size_t count)
+{
+	if (count > shares_left(shares, owner))
+		return false;
+	shares_of(shares, owner)->taken += count;
+	shares->taken += count;
+	return true;
+}
+
 bool shares_take(struct shares *shares, const char *owner)
 {
-	struct share *share = shares_of(shares, owner);
-
-	if (shares->taken == shares->room ||
-	    (shares->taken >= shares->room / 2 && share->taken >= shares->room / 4))
-		return false;
-	share->taken++;
-	shares->taken++;
-	return true;
+	return shares_take_some(shares, owner, 1);
 }
 
 /* What all have together if none has more than `level`. */

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/unique.h"
 #include "trace/histogram.h"
 #include "trace/shares.h"
 #include "trace/slow.h"
@@ -11,9 +12,6 @@
 #define WINDOW_NS (60 * NS_PER_SECOND)
 #define KNOWN     100 /* requests, for one to be called slow */
 #define PERCENT   99
-#define SLOTS     2048 /* twice as many as endpoints, and a power of two */
-
-_Static_assert(SLOTS == 2 * SLOW_ENDPOINTS_MAX, "half of the slots stay free");
 
 struct endpoint {
 	__u64 hash; /* of what it is called */
@@ -22,48 +20,57 @@ struct endpoint {
 };
 
 struct slow {
-	struct endpoint *slot[SLOTS];
+	struct unique endpoints;
 	struct shares shares;
 };
+
+static bool has_hash(const void *item, const void *hash)
+{
+	return ((const struct endpoint *)item)->hash == *(const __u64 *)hash;
+}
 
 struct slow *slow_new(void)
 {
 	struct slow *slow = calloc(1, sizeof(*slow));
 
-	if (slow)
+	if (slow) {
+		slow->endpoints.same = has_hash;
 		slow->shares.room = SLOW_ENDPOINTS_MAX;
+	}
 	return slow;
 }
 
 void slow_free(struct slow *slow)
 {
-	for (size_t i = 0; slow && i < SLOTS; i++)
-		free(slow->slot[i]);
+	if (!slow)
+		return;
+	unique_free_all(&slow->endpoints);
 	free(slow);
 }
 
 static __u64 hash_of(const struct span *span)
 {
-	__u64 hash = hash_add(HASH_BEGIN, span->service.name, strlen(span->service.name) + 1);
+	__u64 hash = hash_text(HASH_BEGIN, span->service.name);
 
-	hash = hash_add(hash, span->method, strlen(span->method) + 1);
-	hash = hash_add(hash, span->route, strlen(span->route) + 1);
+	hash = hash_text(hash, span->method);
+	hash = hash_text(hash, span->route);
 	return hash_add(hash, &span->kind, sizeof(span->kind));
 }
 
 /* NULL: there is no room, or the owner has his share. */
 static struct endpoint *find(struct slow *slow, __u64 hash, const char *owner)
 {
-	size_t slot = hash & (SLOTS - 1);
+	struct endpoint *endpoint = unique_find(&slow->endpoints, hash, &hash);
 
-	while (slow->slot[slot] && slow->slot[slot]->hash != hash)
-		slot = (slot + 1) & (SLOTS - 1);
-	if (slow->slot[slot] || !shares_take(&slow->shares, owner))
-		return slow->slot[slot];
-	slow->slot[slot] = calloc(1, sizeof(struct endpoint));
-	if (slow->slot[slot])
-		slow->slot[slot]->hash = hash;
-	return slow->slot[slot];
+	if (endpoint || !shares_take(&slow->shares, owner))
+		return endpoint;
+	endpoint = calloc(1, sizeof(*endpoint));
+	if (!endpoint || unique_append(&slow->endpoints, hash, endpoint) < 0) {
+		free(endpoint);
+		return NULL;
+	}
+	endpoint->hash = hash;
+	return endpoint;
 }
 
 static void turn_window(struct endpoint *endpoint, __u64 window)
@@ -83,7 +90,7 @@ static bool is_above(const struct histogram *histogram, __u64 ns)
 	return ns >= histogram_above(histogram, PERCENT);
 }
 
-/* Above both: when all requests become slower that is their pace, soon. */
+/* It must be above both percentiles. If all requests become slower, the percentile soon follows. */
 static bool is_slow(const struct endpoint *endpoint, __u64 ns)
 {
 	bool knows_now = endpoint->now.total >= KNOWN,

@@ -9,7 +9,10 @@
 
 #include "trace/span.h"
 
-/* Endpoints that are watched, with shares (shares.h); of others nothing is slow. */
+/*
+ * The most endpoints that are watched, which owners share (shares.h); requests of others are never
+ * slow.
+ */
 #define SLOW_ENDPOINTS_MAX 1024
 
 struct slow;
@@ -18,7 +21,7 @@ struct slow;
 struct slow *slow_new(void);
 void slow_free(struct slow *slow);
 
-/* Is the request of this span slow, by those before it? It counts from then on. */
+/* Is the request of this span slow compared with those before it? It is counted afterwards. */
 bool slow_judge(struct slow *slow, const struct span *span);
 
 #endif

@@ -7,7 +7,7 @@ bool span_is_error(const struct span *span)
 {
 	unsigned int from = span->kind == SPAN_SERVER ? 500 : 400;
 
-	/* That its client does not wait is not what went wrong in a server. */
+	/* A client that does not wait for the response is no error of the server. */
 	if (span->outcome != RECORD_ANSWERED && span->outcome != RECORD_CLIENT_CLOSED)
 		return true;
 	return span->status >= from;

@@ -32,8 +32,8 @@ struct span {
 	bool is_root;      /* its trace begins here */
 	bool is_named;     /* client: its ids are on the wire, written by ctxprop */
 	bool is_reused;    /* its connection has carried a request before */
-	bool is_forwarded; /* client: by no socket of its network namespace */
-	bool is_cut;       /* its head was not at hand as a whole */
+	bool is_forwarded; /* client: forwarded, not sent by a socket of this network namespace */
+	bool is_cut;       /* its head is known in part only */
 	__u8 evidence;     /* client: enum evidence, enum veto, enum ctxprop_reason */
 	__u8 veto;
 	__u8 reason;
@@ -61,16 +61,16 @@ struct span {
 /* Did it go wrong, by the conventions for HTTP of OpenTelemetry (stable, 1.23)? */
 bool span_is_error(const struct span *span);
 
-/* Is it to be kept, by the flags of its trace? */
+/* Is its trace sampled, by its flags? */
 bool span_is_sampled(const struct span *span);
 
-/* Why a call has the header and the cause that it has, by the names of `ctxprop stats`. */
+/* Why a call has its header and its cause, by the names of `ctxprop stats`. */
 struct span_cause {
 	const char *header, *evidence, *veto; /* NULL: nothing to say, as of what is served */
 };
 struct span_cause span_cause(const struct span *span);
 
-/* Why there is no more of it, in a word: "answered". */
+/* How it ended, in a word: "answered". */
 const char *span_outcome_name(enum record_outcome outcome);
 
 /* "served" or "called", as the words of users. */

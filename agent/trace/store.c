@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,21 +14,143 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "trace/bind.h"
 #include "trace/connection_rows.h"
 #include "trace/minutes.h"
+#include "trace/query.h"
 #include "trace/query_limits.h"
 #include "trace/schema.h"
 #include "trace/service_rows.h"
+#include "trace/span.h"
 #include "trace/store.h"
-#include "trace/store_again.h"
 #include "trace/store_bounds.h"
-#include "trace/store_row.h"
 #include "trace/store_shares.h"
 
-#define BUSY_MS       2000 /* to wait for another process's lock while nobody waits for us */
-#define WRITE_BUSY_MS 300  /* the same while all sinks wait */
-#define LOG_PAGES     1000 /* of the write-ahead log: then it is written back */
-#define PAGE_BYTES    4096 /* of the database, as SQLite makes it */
+struct store_again {
+	sqlite3_stmt *find;
+	unsigned int left; /* spans that may be such */
+};
+
+/* More spans than a ring can hold: each needs at least the record of its end. */
+#define SPANS_MAX (RECORDS_SIZE / sizeof(struct record_end))
+_Static_assert(SPANS_MAX < 1 << SCHEMA_RUN_BITS, "they are in the last two runs of rows");
+
+static const char find_sql[] = "SELECT 1 FROM spans WHERE id >> " SCHEMA_RUN_BITS_TEXT
+			       " IN (?1, ?1 - 1) AND trace_id = ?2 AND span_id = ?3";
+
+/* Note the last rows of the store as it is now. Returns SQLite's result. */
+static int store_again_open(sqlite3 *db, struct store_again *ret_again)
+{
+	const __s64 last = query_number(db, "SELECT max(id) FROM spans");
+	int result =
+	    sqlite3_prepare_v3(db, find_sql, -1, SQLITE_PREPARE_PERSISTENT, &ret_again->find, NULL);
+
+	if (result != SQLITE_OK)
+		return result;
+	ret_again->left = last > 0 ? SPANS_MAX : 0;
+	return sqlite3_bind_int64(ret_again->find, 1, last >> SCHEMA_RUN_BITS);
+}
+
+/* Was this span, which is the next one to be stored, there when the store was opened? */
+static bool store_again_has(struct store_again *again, const struct span *span)
+{
+	bool has;
+
+	if (!again->left)
+		return false;
+	again->left--;
+	sqlite3_bind_blob(again->find, 2, span->trace_id, sizeof(span->trace_id), SQLITE_STATIC);
+	sqlite3_bind_blob(again->find, 3, &span->span_id, sizeof(span->span_id), SQLITE_STATIC);
+	has = sqlite3_step(again->find) == SQLITE_ROW;
+	sqlite3_reset(again->find);
+	return has;
+}
+
+static void store_again_close(struct store_again *again)
+{
+	sqlite3_finalize(again->find);
+	*again = (struct store_again){};
+}
+
+/* The statement that adds a row, unless a span of its ids is there. */
+extern const char store_row_insert[];
+
+const char store_row_insert[] =
+    "INSERT OR IGNORE INTO spans (trace_id, span_id, parent_id, kind, start_ns, duration_ns, "
+    "first_byte_ns, "
+    "service_id, method, path, route, host, user_agent, status, outcome, error, local_address, "
+    "local_port, remote_address, remote_port, netns, pid, tid, request_bytes, response_bytes, "
+    "reused, forwarded, header, evidence, veto, socket_cookie, position, taken_ns) VALUES "
+    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+
+static void bind_ids(sqlite3_stmt *insert, int *parameter, const struct span *span)
+{
+	sqlite3_bind_blob(insert, ++*parameter, span->trace_id, sizeof(span->trace_id),
+			  SQLITE_STATIC);
+	sqlite3_bind_blob(insert, ++*parameter, &span->span_id, sizeof(span->span_id),
+			  SQLITE_STATIC);
+	if (span->parent_id)
+		sqlite3_bind_blob(insert, ++*parameter, &span->parent_id, sizeof(span->parent_id),
+				  SQLITE_STATIC);
+	else
+		sqlite3_bind_null(insert, ++*parameter);
+}
+
+static void bind_why(sqlite3_stmt *insert, int *parameter, const struct span *span)
+{
+	struct span_cause cause = span_cause(span);
+
+	bind_text(insert, parameter, cause.header);
+	bind_text(insert, parameter, cause.evidence);
+	bind_text(insert, parameter, cause.veto);
+}
+
+/*
+ * Fill the statement with a span, whose service has the row `service`. What is bound points into
+ * `span` and `texts`, which have to stay until the statement was run.
+ */
+static void store_row_bind(sqlite3_stmt *insert, const struct span *span, struct end_texts *texts,
+			   sqlite3_int64 service, __s64 boot_to_wall_ns)
+{
+	const struct ends ends = {span->local, span->remote, span->local_port, span->remote_port,
+				  span->netns};
+	int parameter = 0;
+
+	bind_ids(insert, &parameter, span);
+	bind_number(insert, &parameter, span->kind);
+	bind_number(insert, &parameter, span->start_ns + (__u64)boot_to_wall_ns);
+	bind_number(insert, &parameter, span->end_ns - span->start_ns);
+	bind_known(insert, &parameter,
+		   span->first_ns > span->start_ns ? span->first_ns - span->start_ns : 0);
+	bind_number(insert, &parameter, (__u64)service);
+	bind_text(insert, &parameter, span->method);
+	bind_text(insert, &parameter, span->path);
+	bind_text(insert, &parameter, span->route);
+	bind_text(insert, &parameter, span->host);
+	bind_text(insert, &parameter, span->agent);
+	bind_known(insert, &parameter, span->status);
+	bind_text(insert, &parameter, span_outcome_name(span->outcome));
+	bind_number(insert, &parameter, span_is_error(span));
+	bind_ends(insert, &parameter, &ends, texts);
+	bind_known(insert, &parameter, span->tgid);
+	bind_known(insert, &parameter, span->tid);
+	bind_known(insert, &parameter, span->request_size);
+	bind_known(insert, &parameter, span->response_size);
+	bind_number(insert, &parameter, span->is_reused);
+	bind_number(insert, &parameter, span->is_forwarded);
+	bind_why(insert, &parameter, span);
+	bind_known(insert, &parameter, span->cookie);
+	bind_number(insert, &parameter, span->position);
+	bind_known(insert, &parameter,
+		   span->taken_ns > span->start_ns ? span->taken_ns - span->start_ns : 0);
+}
+
+#define BUSY_MS                                                                                    \
+	2000 /* how long to wait for another process's lock where nothing else waits for this      \
+		thread */
+#define WRITE_BUSY_MS 300                  /* the same while all sinks wait */
+#define LOG_PAGES     1000                 /* of the write-ahead log: then it is written back */
+#define PAGE_BYTES    4096                 /* of the database, as SQLite makes it */
 #define QUIET_NS      (60 * NS_PER_SECOND) /* between two complaints */
 
 struct store {
@@ -165,22 +287,6 @@ static int on_commit(void *data, sqlite3 *db, const char *name, int pages)
 	return SQLITE_OK;
 }
 
-/*
- * What is sorted for the index of an older store may be more than there is memory for: it goes into
- * files without a name beside the store.
- */
-static int bring_up(struct store *store)
-{
-	static char path[PATH_MAX]; /* others may read it meanwhile */
-	int err;
-
-	snprintf(path, sizeof(path), "%s", store->path);
-	sqlite3_temp_directory = dirname(path);
-	err = schema_bring_up(store->db);
-	sqlite3_temp_directory = NULL;
-	return err == -EIO ? error_of(store->db) : err;
-}
-
 static int try_open(struct store *store)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
@@ -199,9 +305,11 @@ static int try_open(struct store *store)
 		       "PRAGMA cache_size = -8192;" /* KiB: ids are written all over their index */
 		       "PRAGMA journal_size_limit = 16777216");
 	if (!err)
-		err = bring_up(store);
-	if (!err)
 		err = run(store, "PRAGMA temp_store = MEMORY");
+	if (!err)
+		err = schema_bring_up(store->db);
+	if (err == -EIO)
+		err = error_of(store->db);
 	if (!err)
 		err = prepare(store);
 	sqlite3_busy_timeout(store->db, WRITE_BUSY_MS);
@@ -210,7 +318,7 @@ static int try_open(struct store *store)
 	return err;
 }
 
-/* What is open then is open as a whole. */
+/* Everything is open afterwards, or nothing. */
 static int open_database(struct store *store)
 {
 	int err = try_open(store);

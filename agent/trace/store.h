@@ -17,7 +17,7 @@
 #define STORE_SECONDS 86400
 
 struct store_limits {
-	__u64 bytes;   /* of the database; what is oldest goes first (and see store_bounds.h) */
+	__u64 bytes;   /* of the database; the oldest rows are removed first (see store_bounds.h) */
 	__u64 seconds; /* how long spans are kept */
 };
 
@@ -47,14 +47,14 @@ int store_count(struct store *store, const struct span *span, __s64 boot_to_wall
 int store_flush(struct store *store);
 
 /*
- * Remove some of what is too old, or too much; a file that somebody has removed or replaced is made
- * anew. Returns 1 if there is more to remove, 0 or -errno.
+ * Remove some rows that are too old or too many. If somebody has removed or replaced the file, make
+ * it anew. Returns 1 if there is more to remove, 0 or -errno.
  */
 int store_prune(struct store *store, __u64 now_wall_ns);
 
 void store_close(struct store *store);
 
-/* Open it for reading only. Returns NULL after the reason was written to `ret_why`. */
+/* Open a store for reading only. NULL: it failed, and the reason is in `ret_why`. */
 sqlite3 *store_open_to_read(const char *path, char *ret_why, size_t size);
 
 #endif

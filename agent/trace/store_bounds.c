@@ -53,7 +53,7 @@ static int remove_names(sqlite3 *db, bool *ret_names)
 	return err;
 }
 
-/* Where nothing else is left to remove: the oldest minute. */
+/* Remove the oldest minute; used when nothing else is left to remove. */
 static int remove_minute(sqlite3 *db)
 {
 	return run(db, "DELETE FROM endpoints WHERE minute = (SELECT min(minute) FROM endpoints)");
@@ -91,8 +91,8 @@ static int remove_spans(sqlite3 *db, bool too_large, __u64 oldest_ns, int rows)
 }
 
 /*
- * The time before which connections go. Where it is too much, those that are older than the oldest
- * span: what is oldest goes first, whichever it is.
+ * The time before which connections are removed. If the store is too large, those that are older
+ * than the oldest span, so that the oldest rows of both tables go first.
  */
 static __u64 oldest_connection_ns(sqlite3 *db, bool too_large, __u64 oldest_ns, __u64 now_wall_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How large and how old the store becomes: what is beyond its limits is removed bit by bit. */
+/* Limits on the size and age of the store: rows beyond them are removed in small steps. */
 #ifndef CTXPROP_STORE_BOUNDS_H
 #define CTXPROP_STORE_BOUNDS_H
 
@@ -14,7 +14,7 @@
 int store_bounds_keep(sqlite3 *db, const struct store_limits *limits, __u64 now_wall_ns,
 		      bool *ret_names);
 
-/* Bytes that the write-ahead log may have, while a reader keeps it from being emptied. */
+/* The most bytes of the write-ahead log, which grows while a reader keeps it from being emptied. */
 __u64 store_bounds_log(const struct store_limits *limits);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of the store each owner (struct service) has, and who gives way where it is too large:
- * one who has so much that nothing would be left for others. The column services.bytes has it.
+ * How much of the store each owner (struct service) has (column services.bytes), and whose rows are
+ * removed first when it is too large: those of an owner with so much that too little is left for
+ * others.
  */
 #ifndef CTXPROP_STORE_SHARES_H
 #define CTXPROP_STORE_SHARES_H
@@ -10,7 +11,9 @@
 
 #include "trace/span.h"
 
-/* Bytes that a row takes with its part of the indexes, about; of spans without and with texts. */
+/*
+ * About the bytes that a row takes, with its part of the indexes; of spans without and with texts.
+ */
 #define STORE_ROW_BYTES 235
 #define STORE_SPAN_BYTES                                                                           \
 	"235 + coalesce(length(CAST(path AS BLOB)), 0) + coalesce(length(CAST(route AS BLOB)), 0)" \
@@ -34,7 +37,7 @@ void store_shares_add_connection(struct store_shares *shares, sqlite3_int64 serv
 /* Before a transaction ends: write what was added in it. 0 or -EIO. */
 int store_shares_write(struct store_shares *shares);
 
-/* A transaction was given up, and with it what was added. NULL is allowed. */
+/* A transaction was rolled back: forget what was added in it. NULL is allowed. */
 void store_shares_forget(struct store_shares *shares);
 
 /*

@@ -11,8 +11,8 @@
 #include "trace/store_sink.h"
 
 #define BATCH    20000         /* spans in one transaction, at most */
-#define FEW      200           /* so many are written at once: waiting for more would save little */
-#define WAIT_NS  NS_PER_SECOND /* the oldest of more is written after that */
+#define FEW      200           /* the most that are written at once: more would save little */
+#define WAIT_NS  NS_PER_SECOND /* the longest that one waits to be written */
 #define PRUNE_NS (10 * NS_PER_SECOND)
 #define RETRY_NS NS_PER_SECOND /* timeout after an error, while other sinks wait */
 

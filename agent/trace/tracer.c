@@ -19,10 +19,12 @@
 #define TURN_MS     100                /* between two looks at the ring, unless it fills early */
 #define TURN_READS  2000               /* records of one turn, at most: a small part of the ring */
 #define HURRY_AT    (RECORDS_SIZE / 4) /* bytes of the ring that were read, but are not kept */
-#define CLOCK_TRIES 3 /* a thread that is held up between two clocks reads them apart */
+#define CLOCK_TRIES 3                  /* a thread may be interrupted between reading two clocks */
 #define LEASE_NS    (10 * NS_PER_SECOND)
 #define RENEW_NS    NS_PER_SECOND
-#define SHED_STEP   (RECORDING_SHED_ALL / 32) /* of traces that are told of again, each second */
+#define SHED_STEP                                                                                  \
+	(RECORDING_SHED_ALL /                                                                      \
+	 32) /* how often traces that were dropped may be recorded again, in a second */
 #define WARN_NS     (60 * NS_PER_SECOND)
 #define PATIENCE_NS (900 * NS_PER_SECOND) /* a request without an end is given up */
 
@@ -53,7 +55,7 @@ static __s64 read_clock(clockid_t clock)
 	return now.tv_sec * (__s64)NS_PER_SECOND + now.tv_nsec;
 }
 
-/* What makes a time of one clock one of another: of some tries that which took least. */
+/* The difference between two clocks: of some tries, the one that took least time. */
 static __s64 read_difference_ns(clockid_t from, clockid_t to)
 {
 	__s64 least_ns = INT64_MAX, found_ns = 0;
@@ -192,7 +194,7 @@ static void publish_counts(struct tracer *tracer)
 	pthread_mutex_unlock(&tracer->lock);
 }
 
-/* Returns whether every sink has kept what it was given. */
+/* Returns whether every sink has stored what it was given. */
 static bool flush(struct tracer *tracer)
 {
 	bool hurry = atomic_load(&tracer->stopped) || ring_used(tracer->ring) > HURRY_AT;
@@ -212,7 +214,10 @@ static bool take_turn(struct tracer *tracer)
 {
 	size_t count;
 
-	/* Once for all that is read in this turn: a step of the clock bends no span. */
+	/*
+	 * Once for everything that is read in this turn, so that a clock that is set does not
+	 * distort a span.
+	 */
 	tracer->boot_to_wall_ns = read_difference_ns(CLOCK_BOOTTIME, CLOCK_REALTIME);
 	count = ring_read(tracer->ring, TURN_READS, on_record, tracer);
 	if (tracer->keep)
@@ -297,7 +302,8 @@ int tracer_start(struct tracer *tracer)
 	sigset_t all, before;
 	int err;
 
-	renew(tracer); /* by who starts it: what comes from here on is recorded */
+	renew(
+	    tracer); /* by the thread that starts it, so that everything from here on is recorded */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&tracer->thread, NULL, run, tracer);

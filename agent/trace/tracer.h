@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread that turns records into spans and gives them to sinks. What it cannot keep up with is
- * lost in the kernel, by whole traces, and counted there (REASON_RECORD_SHED; REASON_RECORD_LOST
- * where that does not suffice).
+ * The thread that makes spans of records and gives them to sinks. When it cannot keep up, the
+ * kernel drops whole traces and counts them (REASON_RECORD_SHED), or single records if that is not
+ * enough (REASON_RECORD_LOST).
  */
 #ifndef CTXPROP_TRACER_H
 #define CTXPROP_TRACER_H
@@ -21,28 +21,26 @@ int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer);
 /* What services are called from now on (services_set_rules()). By any thread. */
 void tracer_set_rules(struct tracer *tracer, struct service_rules *rules);
 
-/* Spans go to this sink, too, which is the tracer's from now on. Before tracer_start(). */
+/* Add a sink, which then belongs to the tracer. To be called before tracer_start(). */
 void tracer_add(struct tracer *tracer, const struct sink *sink);
 
 /* Does any sink take connections? */
 bool tracer_takes_connections(const struct tracer *tracer);
 
 /*
- * Sinks get the spans of traces, too, that are not sampled and fit one of the rules. Before
- * tracer_start(). 0 or -ENOMEM.
+ * Give sinks also the spans of unsampled traces for which one of the rules holds. To be called
+ * before tracer_start(). 0 or -ENOMEM.
  */
 int tracer_keep(struct tracer *tracer, const struct keep_rules *rules);
 
 /*
- * So many bytes of each head are taken, 0 to RECORD_HEAD_MAX (the default), and what `redact` names
- * is replaced in what is kept of them; NULL: nothing. It outlives the tracer. Before
+ * Use so many bytes of each head, 0 to RECORD_HEAD_MAX (the default), and replace what `redact`
+ * matches in what is kept of them; NULL: nothing. It must outlive the tracer. To be called before
  * tracer_start().
  */
 void tracer_limit_heads(struct tracer *tracer, __u32 bytes, const struct redact *redact);
 
-/*
- * Begin to read records. The thread has the rights that the caller has by now. Returns 0 or -errno.
- */
+/* Start reading records. The thread has the rights that the caller has now. Returns 0 or -errno. */
 int tracer_start(struct tracer *tracer);
 
 /*
@@ -51,7 +49,7 @@ int tracer_start(struct tracer *tracer);
  */
 void tracer_counts(struct tracer *tracer, sink_tell *tell, void *to);
 
-/* Hand on what has been told until now, close the sinks and free everything. NULL is allowed. */
+/* Pass on what has come until now, close the sinks and free everything. NULL is allowed. */
 void tracer_stop(struct tracer *tracer);
 
 #endif

@@ -13,6 +13,7 @@ struct metrics_sources {
 	struct tracer *tracer;                  /* that makes them, or NULL */
 	const struct recorder_counts *recorded; /* of a continuous profile; NULL: there is none */
 	int counters_fd, flows_fd;
+	__u64 (*longest_turn_ns)(void); /* of the daemon's loop; asked by any thread */
 };
 
 /* Write all of it; what cannot be read is left out. */

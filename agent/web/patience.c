@@ -9,7 +9,7 @@
 #include "web/patience.h"
 
 #define PATIENCE_NS (5 * NS_PER_SECOND)
-#define AGAIN_NS    (NS_PER_SECOND / 10) /* a statement that begins late is interrupted, too */
+#define AGAIN_NS    (NS_PER_SECOND / 10) /* for statements that begin late, too */
 #define IDLE_NS     (3600 * NS_PER_SECOND)
 #define QUERIES     16 /* at a time: more than there are threads that ask */
 

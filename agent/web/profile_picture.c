@@ -45,7 +45,7 @@ static int weigh(struct message *message, enum profile_of of, struct message_wei
 	size_t waits, type;
 	int err = message_type(message, of == PROFILE_OF_WAITS ? "offcpu" : "cpu", &type);
 
-	/* Without waits what is on the CPU would be taken for all the time. */
+	/* Without waits, the time on the CPU could be mistaken for all of the time. */
 	if (!err && of == PROFILE_OF_WALL)
 		err = message_type(message, "offcpu", &waits);
 	if (err)

@@ -22,7 +22,7 @@ struct order {
 static atomic_flag is_busy = ATOMIC_FLAG_INIT;
 static atomic_ulong ends[PROFILE_ENDS];
 
-/* In the process: what is read of windows may come from strangers. */
+/* Runs in the process of its own, since windows may contain what others wrote. */
 static int work(int socket, void *data)
 {
 	const struct order *order = data;
@@ -52,7 +52,7 @@ static enum sandbox_end wait_for(struct sandbox *sandbox)
 	return end;
 }
 
-/* The process may have been taken over, and have written anything. */
+/* The process may have been compromised, and may have written anything. */
 static int check(const struct profile_answer *answer)
 {
 	static const unsigned int known[] = {200, 404, 500, 503};

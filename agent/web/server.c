@@ -65,7 +65,7 @@ static enum MHD_Result give(const struct web *web, struct MHD_Connection *connec
 	return reply_send(reply, connection) ? MHD_NO : MHD_YES;
 }
 
-/* The head is there: it gets an answer now if it is not welcome. */
+/* The head is complete: if the request is not acceptable, answer now. */
 static enum MHD_Result begin(struct web *web, struct MHD_Connection *connection, const char *path,
 			     const char *method, void **state)
 {
@@ -210,7 +210,7 @@ int web_start(const struct web_options *options, struct web **ret_web)
 	return 0;
 }
 
-/* A reply that hangs is left as an orphan, with the memory that it uses. */
+/* A reply that hangs is abandoned, with the memory that it uses. */
 void web_stop(struct web *web)
 {
 	if (!web)

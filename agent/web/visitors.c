@@ -31,7 +31,7 @@ struct visitors {
 	struct visitor place[PLACES];
 };
 
-/* The connection ends; whoever serves it is told so by the socket. */
+/* Shut the connection down; the thread that serves it notices that by the socket. */
 static void cut(struct visitor *visitor)
 {
 	visitor->is_cut = true;
@@ -115,7 +115,7 @@ static bool is_of(const struct visitor *visitor, const struct visitor *other)
 	return !memcmp(visitor->address, other->address, sizeof(visitor->address));
 }
 
-/* How many stay, of the address of `one` if it is not NULL. */
+/* The number of connections, of those from the address of `one` if it is not NULL. */
 static unsigned int count(const struct visitors *visitors, const struct visitor *one)
 {
 	unsigned int here = 0;
@@ -128,7 +128,7 @@ static unsigned int count(const struct visitors *visitors, const struct visitor 
 	return here;
 }
 
-/* The one that we have waited for longest; NULL: they all wait for us. */
+/* The one that was idle for the longest time; NULL: none is idle. */
 static struct visitor *slowest(struct visitors *visitors, const struct visitor *of)
 {
 	struct visitor *found = NULL;
@@ -143,7 +143,7 @@ static struct visitor *slowest(struct visitors *visitors, const struct visitor *
 	return found;
 }
 
-/* The newcomer himself is among those who may have to go. */
+/* The new connection itself may be the one to be closed. */
 static void make_room(struct visitors *visitors, const struct visitor *newcomer)
 {
 	struct visitor *gone = NULL;

@@ -1,23 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/types.h>
 
 #include "base/cleanup.h"
 #include "base/list.h"
+#include "engine/model.h"
 #include "inspect/proc_reader.h"
 #include "load/node_map_names.h"
 #include "load/node_maps.h"
 #include "pins/pins.h"
 #include "who/ask.h"
-#include "who/keys.h"
-#include "who/pages.h"
+#include "who/who.h"
 #include "who_bpf.skel.h"
+
+/*
+ * Copy the page at an address, of the process that `reader` is at, into the map (who/who.h). One
+ * that cannot be read is put down as such. 0 or -errno.
+ */
+static int pages_copy(int map_fd, struct proc_reader *reader, __u64 address)
+{
+	struct who_page page = {.length = sizeof(page.bytes)};
+
+	if (proc_reader_memory(reader, address, page.bytes, page.length)) {
+		page.length = WHO_PAGE;
+		if (proc_reader_memory(reader, address, page.bytes, page.length))
+			page.length = 0;
+	}
+	return bpf_map_update_elem(map_fd, &address, &page, BPF_ANY);
+}
+
+/* Forget all pages. */
+static void pages_forget(int map_fd)
+{
+	__u64 address;
+
+	while (!bpf_map_get_next_key(map_fd, NULL, &address))
+		if (bpf_map_delete_elem(map_fd, &address))
+			return;
+}
+
+/* Sorted, each once. */
+struct keys {
+	struct worker_key *key;
+	size_t count;
+};
+
+static int add(struct keys *keys, const struct worker_key *key)
+{
+	struct worker_key *grown = list_add(&keys->key, &keys->count, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	*grown = *key;
+	return 0;
+}
+
+/* Add those of a map with such keys. To be sorted then. 0 or -ENOMEM. */
+static int keys_add(struct keys *keys, int map_fd)
+{
+	struct worker_key key, next, *before = NULL;
+	int err = 0;
+
+	while (!err && !bpf_map_get_next_key(map_fd, before, &next)) {
+		key = next;
+		before = &key;
+		if (!key.tid && key.context)
+			err = add(keys, &key);
+	}
+	return err;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct worker_key *left = a, *right = b;
+
+	if (left->tgid != right->tgid)
+		return left->tgid < right->tgid ? -1 : 1;
+	return (left->context > right->context) - (left->context < right->context);
+}
+
+static void keys_sort(struct keys *keys)
+{
+	size_t kept = 0;
+
+	if (!keys->count)
+		return;
+	qsort(keys->key, keys->count, sizeof(*keys->key), compare);
+	for (size_t i = 1; i < keys->count; i++)
+		if (compare(&keys->key[i], &keys->key[kept]))
+			keys->key[++kept] = keys->key[i];
+	keys->count = kept + 1;
+}
+
+/* The first one of a process, of `ret_count`. */
+static const struct worker_key *keys_of(const struct keys *keys, __u32 tgid, size_t *ret_count)
+{
+	size_t first = 0, end;
+
+	while (first < keys->count && keys->key[first].tgid < tgid)
+		first++;
+	for (end = first; end < keys->count && keys->key[end].tgid == tgid; end++)
+		;
+	*ret_count = end - first;
+	return keys->key + first;
+}
+
+static void keys_free(struct keys *keys)
+{
+	free(keys->key);
+	*keys = (struct keys){};
+}
 
 #define ROUNDS_MAX 64 /* each finds pages that the one before has led to */
 
@@ -30,7 +130,7 @@ struct ask {
 /* What is told of one process. */
 struct answers {
 	struct who_told *told;
-	size_t count, room;
+	size_t count;
 };
 
 /* Take a map of the daemon's; where there is none an empty one, as small as can be. */
@@ -137,13 +237,11 @@ void ask_close(struct ask *ask)
 
 static int add_answer(struct answers *answers, const struct who_told *told)
 {
-	struct who_told *grown =
-	    list_make_room(answers->told, answers->count, &answers->room, sizeof(*grown));
+	struct who_told *grown = list_add(&answers->told, &answers->count, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
-	answers->told = grown;
-	answers->told[answers->count++] = *told;
+	*grown = *told;
 	return 0;
 }
 
@@ -187,7 +285,7 @@ static bool runs_on_thread(const struct answers *answers, const struct worker_ke
 	return false;
 }
 
-/* Is nothing to be said of one that is no thread: does it work on nothing? */
+/* Is this a task without a request, which is left out? */
 static bool is_idle(const struct who_told *told)
 {
 	return !told->evidence && (told->veto == VETO_NONE || told->veto == VETO_NO_EVIDENCE ||
@@ -264,8 +362,8 @@ static bool is_told(const struct answers *answers, const struct who_told *told)
 }
 
 /*
- * Who was told of otherwise before has changed meanwhile: nothing is known of him, and what is no
- * thread is left out.
+ * A thread whose answers differ has changed meanwhile, so nothing is known of it; a task is left
+ * out.
  */
 static void confirm(struct answers *now, const struct answers *before)
 {
@@ -315,15 +413,14 @@ int ask_processes(const struct ask *ask, __u32 **ret_tgids, size_t *ret_count)
 	const int fd = bpf_map__fd(ask->skel->maps.processes);
 	_cleanup_free_ __u32 *tgids = NULL;
 	__u32 key, next, *before = NULL;
-	size_t count = 0, room = 0;
+	size_t count = 0;
 
 	while (!bpf_map_get_next_key(fd, before, &next)) {
-		__u32 *grown = list_make_room(tgids, count, &room, sizeof(*tgids));
+		__u32 *tgid = list_add(&tgids, &count, sizeof(*tgid));
 
-		if (!grown)
+		if (!tgid)
 			return -ENOMEM;
-		tgids = grown;
-		tgids[count++] = key = next;
+		*tgid = key = next;
 		before = &key;
 	}
 	*ret_tgids = tgids;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking the engine who is at work in a process at this moment, and on which request. Its programs
- * are loaded while it is open, and only then.
+ * Asks the engine which threads and tasks of a process work on which request at this moment. Its
+ * programs are loaded only while it is open.
  */
 #ifndef CTXPROP_WHO_ASK_H
 #define CTXPROP_WHO_ASK_H
@@ -23,9 +23,9 @@ void ask_close(struct ask *ask);
 int ask_processes(const struct ask *ask, __u32 **ret_tgids, size_t *ret_count);
 
 /*
- * All threads of a process, and what else of it works on a request and runs on none of them. Nobody
- * stops it meanwhile: whom two looks do not tell the same of has no request. To be freed. 0; none
- * if it is gone; or -errno.
+ * All threads of a process, and its tasks that work on a request but run on no thread now. The
+ * process runs meanwhile, so it is asked twice; where both answers differ, there is no request. To
+ * be freed. 0, and nothing if it is gone; or -errno.
  */
 int ask_process(struct ask *ask, __u32 tgid, struct who_told **ret_told, size_t *ret_count);
 

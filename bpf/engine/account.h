@@ -117,7 +117,7 @@ static __always_inline void worker_publish(struct worker *w, const struct worker
 {
 	__u64 thread = traces_ctx_key(key->tgid, key->tid);
 
-	if (key->goroutine || w->published == id)
+	if (key->context || w->published == id)
 		return;
 	w->published = id;
 	traces_set(thread, request_shown(r, id));
@@ -142,7 +142,7 @@ static __always_inline void worker_hide(struct worker *w, const struct worker_ke
 {
 	if (!id || __sync_val_compare_and_swap(&w->published, id, 0) != id)
 		return;
-	if (key->goroutine)
+	if (key->context)
 		goroutine_unpublish(w, key->tgid, id);
 	else
 		traces_unset(traces_ctx_key(key->tgid, key->tid));
@@ -162,7 +162,7 @@ static __always_inline void worker_restore(struct worker *w, const struct worker
 
 	if (w->published != ended)
 		return;
-	if (r && !key->goroutine)
+	if (r && !key->context)
 		worker_publish(w, key, id, r);
 	else
 		worker_hide(w, key, ended);
@@ -281,23 +281,28 @@ static __always_inline void learn_hands_on(const struct worker *w, struct proces
 		return;
 	if (w->flags & WORKER_SPENT ||
 	    (w->flags & WORKER_GOES_ON && before & (STATE_CALLS | STATE_CONNECTS)))
-		p->hands_on = 1;
+		process_breaks(p, HABIT_KEEPS_TURN);
 }
 
 /* Another request's worker has called for a request, it seems. */
-static __always_inline void process_serves_others(struct process *p)
+static __always_inline void process_breaks_own(struct process *p)
 {
-	if (p->serves < 0)
-		p->serves = PROCESS_SERVES;
-	else if (p->serves + PROCESS_SERVES <= PROCESS_SERVES_MAX)
-		p->serves += PROCESS_SERVES;
+	struct habit *own = &p->habit[HABIT_SERVES_OWN];
+
+	own->kept = 0;
+	if (own->broken + SERVES_OWN_WEIGHT <= SERVES_OWN_MOST)
+		own->broken += SERVES_OWN_WEIGHT;
 }
 
 /* None has, though it might have. */
-static __always_inline void process_serves_none(struct process *p)
+static __always_inline void process_keeps_own(struct process *p)
 {
-	if (p->serves > PROCESS_SERVES_NONE)
-		p->serves--;
+	struct habit *own = &p->habit[HABIT_SERVES_OWN];
+
+	if (own->broken)
+		own->broken--;
+	else if (own->kept < SERVES_OWN_SURE)
+		own->kept++;
 }
 
 /* Has a request a call, or has a worker of its own called (known as its or not)? */
@@ -321,9 +326,9 @@ static __always_inline void learn_served(const struct request *r, struct process
 	if (!p || !(r->flags & REQUEST_SERVED))
 		return;
 	if (request_has_called(r))
-		process_serves_none(p);
+		process_keeps_own(p);
 	else
-		process_serves_others(p);
+		process_breaks_own(p);
 }
 
 /*
@@ -336,7 +341,7 @@ static __always_inline int worker_ends_with_request(const struct worker_key *key
 {
 	if (key->tid || tally_open(&w->tally))
 		return 0;
-	return (key->goroutine & JAVA_VIRTUAL) || (p && p->workers.taken > process_workers_kept());
+	return (key->context & JAVA_VIRTUAL) || (p && p->workers.taken > process_workers_kept());
 }
 
 /* A request is over; whichever object stood for it stands for nothing. */

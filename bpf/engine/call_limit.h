@@ -129,10 +129,12 @@ static __always_inline int call_limit_is_free(const struct call_limit *k,
 }
 
 /* Nobody waits now, so those who have begun their first call want no more at once. */
-static __always_inline void call_limit_learn_serial(struct call_limit *k)
+static __always_inline void call_limit_learn_serial(struct process *p)
 {
+	struct call_limit *k = &p->call_limit;
+
 	for (int i = 0; i < CALL_LIMIT_FIRST; i++) {
-		k->serial += k->first[i] != 0;
+		p->habit[HABIT_SERIAL].kept += k->first[i] != 0;
 		k->first[i] = 0;
 	}
 }
@@ -160,9 +162,10 @@ static __always_inline int call_limit_freedom(const struct call_limit *k,
 }
 
 /* Something of an answer is read, the first of it or more. Returns CALL_LIMIT_FREE and the like. */
-static __always_inline int call_limit_answer(struct call_limit *k, struct socket *s,
+static __always_inline int call_limit_answer(struct process *p, struct socket *s,
 					     const struct call *c)
 {
+	struct call_limit *k = &p->call_limit;
 	int free;
 
 	k->began = 0;
@@ -170,27 +173,28 @@ static __always_inline int call_limit_answer(struct call_limit *k, struct socket
 		call_limit_linger(k, s, c);
 		k->answered++;
 	}
-	if (call_limit_is_serial(k))
+	if (process_has_habit(p, HABIT_SERIAL))
 		return CALL_LIMIT_FREE_NOW | CALL_LIMIT_FREE;
 	free = call_limit_freedom(k, call_limit_peer(k, s->call_limit & CALL_LIMIT_PEER));
-	if (k->parallel)
+	if (process_has_broken(p, HABIT_SERIAL))
 		return free;
 	if (free)
-		call_limit_learn_serial(k);
+		call_limit_learn_serial(p);
 	else
 		call_limit_forget_first(k, c->request);
 	return free;
 }
 
 /* A request (0: not known which) begins a call: does it make several at once? */
-static __always_inline void call_limit_learn(struct call_limit *k, __u64 id, __u32 peer)
+static __always_inline void call_limit_learn(struct process *p, __u64 id, __u32 peer)
 {
+	struct call_limit *k = &p->call_limit;
 	const struct request *r = request_lookup(id);
 
-	if (k->parallel || call_limit_is_serial(k))
+	if (process_has_broken(p, HABIT_SERIAL) || process_has_habit(p, HABIT_SERIAL))
 		return;
 	if (k->began == peer && r && r->calls == 1)
-		call_limit_learn_serial(k); /* there was room until now */
+		call_limit_learn_serial(p); /* there was room until now */
 	if (r && r->calls == 1)
 		k->first[k->firsts++ & (CALL_LIMIT_FIRST - 1)] = id;
 	k->began = peer;
@@ -250,7 +254,7 @@ static __always_inline __u32 call_limit_asked(const struct process *p, const str
 					      const struct socket *s, const struct call *c)
 {
 	if (s->calls_end != 1 || c->evidence != EVIDENCE_CONNECT || a->phase != PHASE_APART ||
-	    c->request != s->purpose.request || !process_is_faithful(p))
+	    c->request != s->purpose.request || !process_has_habit(p, HABIT_FAITHFUL))
 		return 0;
 	return s->purpose.asked;
 }
@@ -259,9 +263,10 @@ static __always_inline __u32 call_limit_asked(const struct process *p, const str
  * A loop has begun a call, the last one of the socket. `peer`: a number for it, not 0. `asked`: as
  * call_limit_asked() has it.
  */
-static __always_inline void call_limit_call(struct call_limit *k, struct socket *s,
+static __always_inline void call_limit_call(struct process *p, struct socket *s,
 					    const struct call *c, __u32 peer, __u32 asked)
 {
+	struct call_limit *k = &p->call_limit;
 	__u32 at = call_limit_find(k, peer);
 	struct call_limit_peer *counts = call_limit_peer(k, at);
 
@@ -269,8 +274,8 @@ static __always_inline void call_limit_call(struct call_limit *k, struct socket 
 		k->tid = c->tid;
 	k->shared |= k->tid != c->tid;
 	if (request_calls_at_once(c->evidence ? c->request : 0) > 1)
-		k->parallel = 1;
-	call_limit_learn(k, c->evidence ? c->request : 0, peer);
+		process_breaks(p, HABIT_SERIAL);
+	call_limit_learn(p, c->evidence ? c->request : 0, peer);
 	call_limit_count(&k->busy, &k->most, &k->moment, k, asked);
 	if (counts)
 		call_limit_count(&counts->busy, &counts->most, &counts->moment, k, asked);

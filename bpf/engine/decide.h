@@ -22,6 +22,12 @@ enum occasion {
 	OCCASION_WORK,   /* what the actor works on at this moment: no call begins */
 };
 
+/* May others of its requests be the worker's, too, which it read before it was known? */
+static __always_inline int process_has_early(const struct process *p, const struct worker *w)
+{
+	return p->early && tally_open(&p->tally) > tally_open(&w->tally);
+}
+
 /*
  * Who could be meant beside what a thread or loop has read, as far as it is not more than `else_`:
  * any request where threads say nothing, or have left what they had read to others. Nor is a thread
@@ -34,10 +40,10 @@ static __always_inline enum rivals rivals_of_reader(const struct worker *w, cons
 	if (!p)
 		return else_;
 	if (!worker_has_paths(w))
-		return process_threads_leave(p) ? RIVALS_SHARED : else_;
-	if (process_loops_share(p))
+		return process_has_habit(p, HABIT_THREADS_KEEP) ? else_ : RIVALS_SHARED;
+	if (!process_has_habit(p, HABIT_LOOPS_APART) || process_has_early(p, w))
 		return RIVALS_SHARED;
-	if (!(w->flags & WORKER_LOOP) && !process_threads_stay(p) &&
+	if (!(w->flags & WORKER_LOOP) && !process_has_habit(p, HABIT_THREADS_STAY) &&
 	    tally_open(&p->tally) > tally_open(&w->tally))
 		return RIVALS_SHARED;
 	return else_;
@@ -50,7 +56,8 @@ static __always_inline enum rivals rivals_of_reader(const struct worker *w, cons
 static __always_inline enum rivals rivals_of_thread(const struct worker *w, const struct process *p,
 						    __u64 own)
 {
-	int next = process_serves_lists(p) && request_standing(own) == STANDING_ANSWERED;
+	int next =
+	    !process_has_habit(p, HABIT_SERVES_OWN) && request_standing(own) == STANDING_ANSWERED;
 
 	return rivals_of_reader(w, p, next ? RIVALS_SHARED : RIVALS_NONE);
 }
@@ -95,8 +102,8 @@ static __always_inline int process_makes_for_requests(const struct process *p,
 	if (!p)
 		return 0;
 	if (w->maker)
-		return process_children_end(p);
-	return process_threads_end(p);
+		return process_has_habit(p, HABIT_CHILDREN_END);
+	return process_has_habit(p, HABIT_THREADS_END);
 }
 
 /*
@@ -106,7 +113,7 @@ static __always_inline int process_makes_for_requests(const struct process *p,
 static __always_inline struct verdict evidence_of_item(const struct worker *w,
 						       const struct process *p)
 {
-	int others = (w->flags & WORKER_DONE) || process_serves_lists(p);
+	int others = (w->flags & WORKER_DONE) || !process_has_habit(p, HABIT_SERVES_OWN);
 
 	return (struct verdict){.request = w->inherited,
 				.evidence = EVIDENCE_TASK,
@@ -120,7 +127,8 @@ static __always_inline struct verdict evidence_of_item(const struct worker *w,
 static __always_inline int inherit_goes_on(const struct worker *w, const struct process *p,
 					   const struct actor *a)
 {
-	return (w->flags & WORKER_DONE) || a->doubtful == GIVEN_JOBS || process_serves_lists(p);
+	return (w->flags & WORKER_DONE) || a->doubtful == GIVEN_JOBS ||
+	       !process_has_habit(p, HABIT_SERVES_OWN);
 }
 
 /*
@@ -130,7 +138,7 @@ static __always_inline int inherit_goes_on(const struct worker *w, const struct 
 static __always_inline enum rivals
 rivals_of_inherited(const struct worker *w, const struct process *p, const struct actor *a)
 {
-	if (w->maker || (p && process_loops_share(p)))
+	if (w->maker || !process_has_habit(p, HABIT_LOOPS_APART))
 		return RIVALS_SHARED;
 	if (w->inherited_by == EVIDENCE_FORK && inherit_goes_on(w, p, a))
 		return RIVALS_SHARED;
@@ -145,7 +153,7 @@ rivals_of_inherited(const struct worker *w, const struct process *p, const struc
 static __always_inline enum rivals rivals_of_made(const struct worker *w, const struct process *p,
 						  const struct actor *a)
 {
-	if (!w->maker && (inherit_goes_on(w, p, a) || (p && process_loops_share(p))))
+	if (!w->maker && (inherit_goes_on(w, p, a) || !process_has_habit(p, HABIT_LOOPS_APART)))
 		return RIVALS_SHARED;
 	return a->doubtful && !w->maker ? RIVALS_ANY : RIVALS_NONE;
 }
@@ -257,9 +265,9 @@ static __always_inline struct verdict evidence_of(const struct worker *w, const 
 static __always_inline __u32 rival_kinds(const struct verdict *v, const struct worker *w,
 					 const struct process *p, enum occasion occasion)
 {
-	int faithful = process_is_faithful(p);
-	int prompt = process_is_prompt(p);
-	__u32 kinds = p && process_shares_answers(p) ? RIVAL_UNSURE : 0;
+	int faithful = process_has_habit(p, HABIT_FAITHFUL);
+	int prompt = process_has_habit(p, HABIT_PROMPT);
+	__u32 kinds = process_has_habit(p, HABIT_ANSWERS_APART) ? 0 : RIVAL_UNSURE;
 
 	if (occasion == OCCASION_WORK && v->rivals == RIVALS_WORKER)
 		return RIVAL_ANSWERED | RIVAL_CONNECTING | RIVAL_RESPONDING;
@@ -345,7 +353,7 @@ static __always_inline enum veto veto_now(const struct verdict *v, const struct 
 	veto = veto_unless_off(veto_of_rivals(v, w, p, named, kinds));
 	if (veto)
 		return veto;
-	if (v->rivals == RIVALS_WORKER && w && !v->told && !process_is_direct(p) &&
+	if (v->rivals == RIVALS_WORKER && w && !v->told && !process_has_habit(p, HABIT_DIRECT) &&
 	    same_turn_has(w, v->request))
 		return veto_unless_off(VETO_SAME_TURN);
 	return VETO_NONE;
@@ -530,7 +538,7 @@ static __always_inline struct verdict verdict_of_objects(const struct verdict *v
 
 	if (!told || !veto_is_of_rivals(v->veto) || !w || w->read != a->named)
 		return *v;
-	if (!p || process_loops_share(p) || !(w->flags & WORKER_LOOP))
+	if (!p || !process_has_habit(p, HABIT_LOOPS_APART) || !(w->flags & WORKER_LOOP))
 		return *v;
 	if (rule_is_off(RULE_BY(EVIDENCE_OBJECT)))
 		return *v;

@@ -89,9 +89,9 @@ static __always_inline int worker_shows(const struct worker *w, const struct pro
 		return 1;
 	if (a->loop == ACTOR_BLOCKS)
 		return (!a->turn.item || runtime_has_selectors(a->runtime)) &&
-		       !process_threads_leave(p);
+		       process_has_habit(p, HABIT_THREADS_KEEP);
 	return a->loop == ACTOR_LOOP_MAYBE && !(w->flags & WORKER_LOOP) &&
-	       (process_threads_stay(p) || !tally_open(&p->tally));
+	       (process_has_habit(p, HABIT_THREADS_STAY) || !tally_open(&p->tally));
 }
 
 /* A worker reads the first byte of a request. Returns the worker's entry, if it has one. */
@@ -108,8 +108,11 @@ static __always_inline struct worker *engine_take(__u64 id, const struct actor *
 		given_reads(p, a, now_ns);
 		process_serves(p, key.tgid);
 		learn_runtime(p, a->runtime);
-		if (!p->tally.open)
+		if (!p->tally.open) {
 			call_limit_disperse(&p->call_limit);
+			p->early = 0;
+		}
+		p->early |= !w;
 	}
 	if (!r || !p || (r->state & STATE_TAKEN))
 		return w;
@@ -192,7 +195,7 @@ static __always_inline int nobody_waits(const struct worker *w, struct process *
 					int call_limit_is_free)
 {
 	return tally_is_alone(&w->tally, request_standing(id)) ||
-	       (p && process_keeps_turn(p) && call_limit_is_free);
+	       (p && process_has_habit(p, HABIT_KEEPS_TURN) && call_limit_is_free);
 }
 
 /*
@@ -203,16 +206,16 @@ static __always_inline void worker_makes_room(struct worker *w, const struct pro
 {
 	if (!p)
 		return;
-	if (p->call_limit.parallel || p->gathers)
+	if (process_has_broken(p, HABIT_SERIAL) || process_has_broken(p, HABIT_DIRECT))
 		w->flags |= WORKER_ROOM;
-	if (w->flags & WORKER_LATER && free && process_keeps_turn(p))
+	if (w->flags & WORKER_LATER && free && process_has_habit(p, HABIT_KEEPS_TURN))
 		w->flags |= WORKER_FREE | WORKER_ROOM;
 }
 
 /* Does it go on with who waits for his turn before it reads what else has come? */
 static __always_inline int gives_turns_at_once(const struct worker *w, const struct process *p)
 {
-	return process_is_direct(p) && !(w->flags & WORKER_LATER);
+	return process_has_habit(p, HABIT_DIRECT) && !(w->flags & WORKER_LATER);
 }
 
 /* The same of one that several requests use at once. */
@@ -229,7 +232,7 @@ static __always_inline void engine_answer_shared(struct socket *s, const struct 
 	}
 	if (p) {
 		p->answers++;
-		p->shares = 1;
+		process_breaks(p, HABIT_ANSWERS_APART);
 	}
 	if (!w)
 		return;
@@ -237,8 +240,7 @@ static __always_inline void engine_answer_shared(struct socket *s, const struct 
 	if (id)
 		w->flags |= WORKER_FREE;
 	else
-		w->flags |=
-		    p && call_limit_is_serial(&p->call_limit) ? WORKER_UNSURE : WORKER_SPENT;
+		w->flags |= p && process_has_habit(p, HABIT_SERIAL) ? WORKER_UNSURE : WORKER_SPENT;
 }
 
 /* Bytes were read from a client socket, by thread `w` (NULL: none is known). */
@@ -256,7 +258,7 @@ static __always_inline void engine_answer(struct socket *s, const struct actor *
 	if (p && w && (ends || gives_turns_at_once(w, p)))
 		call_limit_turns(&p->call_limit, ends);
 	if (p && c)
-		free = call_limit_answer(&p->call_limit, s, c);
+		free = call_limit_answer(p, s, c);
 	if (p)
 		p->answers++;
 	if (!w)
@@ -380,45 +382,65 @@ static __always_inline void engine_send_more(struct socket *s, const struct work
 		request_idles(w->read);
 }
 
-/* A call begins with the byte `seq` on a client socket that is quiet. */
+/*
+ * Who opens a connection and who uses it may differ where connections to the port (`port`: its bit)
+ * are kept: could another request of the loop have been given the one that was opened for `v`?
+ */
+static __always_inline int connection_may_be_others(const struct verdict *v, const struct worker *w,
+						    const struct process *p, __u64 port)
+{
+	if (v->evidence != EVIDENCE_CONNECT || !w || !p || process_is_single_use(p, port))
+		return 0;
+	if (rule_is_off(RULE_VETO(VETO_IDLE_LOOP)))
+		return 0;
+	return has_rivals(&w->tally, request_standing(v->request),
+			  rival_kinds(v, w, p, OCCASION_FIRST)) ||
+	       has_newer_rivals(w, v->request);
+}
+
+/* What a call teaches of its process, by what was decided of it. */
+static __always_inline void learn_call(struct process *p, struct worker *w, const struct socket *s,
+				       const struct actor *a, const struct verdict *decided,
+				       int reused)
+{
+	learn_prompt(p, decided);
+	learn_later(p, w, a, decided);
+	if (reused || !(s->purpose.flags & PURPOSE_APART))
+		learn_own(p, a);
+	learn_faithful(p, s, reused, decided);
+}
+
+/*
+ * A call begins with the byte `seq` on a client socket that is quiet. What is decided of it teaches
+ * something of the process; what objects tell beyond that only counts for the call.
+ */
 static __always_inline void engine_call(struct socket *s, const struct actor *a, __u32 seq,
 					__u16 port)
 {
 	struct worker *w = actor_worker(a);
 	struct process *p = actor_process(a);
 	int reused = s->calls_end || (s->flags & SOCKET_OLDER), counted;
-	__u64 pool = 1ULL << (port & 63);
-	struct verdict v, told;
+	__u64 port_bit = 1ULL << (port & 63);
+	struct verdict decided, v;
 
 	if (p && reused)
-		p->pools |= pool;
+		p->single_use_broken |= port_bit;
 	learn_phases(w, p, a);
-	v = decide(w, p, a, s, reused);
-	learn_tasks(p, w, &v, reused);
+	decided = decide(w, p, a, s, reused);
+	learn_tasks(p, w, &decided, reused);
 	request_calls(a, w);
 	if (w)
 		w->flags |= WORKER_CALLED;
 	if (reused)
-		learn_direct(&v, w, p);
-	/* Who opens a connection and who uses it may differ where connections are kept. */
-	if (v.evidence == EVIDENCE_CONNECT && p && process_pools(p, pool) && w &&
-	    !rule_is_off(RULE_VETO(VETO_IDLE_LOOP)) &&
-	    (has_rivals(&w->tally, request_standing(v.request),
-			rival_kinds(&v, w, p, OCCASION_FIRST)) ||
-	     has_newer_rivals(w, v.request)))
-		v = (struct verdict){.veto = VETO_IDLE_LOOP};
-	told = verdict_of_objects(&v, w, p, a);
-	if (reused && !told.request)
-		learn_path(&v, w, p, a);
-	if (p) {
-		learn_prompt(p, &v);
-		learn_later(p, w, a, &v);
-		if (reused || !(s->purpose.flags & PURPOSE_APART))
-			learn_own(p, a);
-		learn_faithful(p, s, reused, &v);
-	}
+		learn_direct(&decided, w, p);
+	if (connection_may_be_others(&decided, w, p, port_bit))
+		decided = (struct verdict){.veto = VETO_IDLE_LOOP};
+	v = verdict_of_objects(&decided, w, p, a);
+	if (reused && !v.request)
+		learn_path(&decided, w, p, a);
+	if (p)
+		learn_call(p, w, s, a, &decided, reused);
 	learn_inherit(p, w);
-	v = told;
 	counted = !v.request && verdict_spends(&v, w);
 	call_fill(&s->call[s->calls_end & (SOCKET_CALLS - 1)], &v, a, seq, counted);
 	s->call[s->calls_end & (SOCKET_CALLS - 1)].number = p ? p->number : 0;
@@ -449,7 +471,7 @@ static __always_inline void engine_call_limit(struct socket *s, const struct act
 	if (s->calls_end > 1)
 		call_limit_leave(&p->call_limit, s,
 				 s->call[(s->calls_end - 2) & (SOCKET_CALLS - 1)].request);
-	call_limit_call(&p->call_limit, s, c, peer, call_limit_asked(p, a, s, c));
+	call_limit_call(p, s, c, peer, call_limit_asked(p, a, s, c));
 }
 
 /* Bytes are sent on a server socket by another thread than the last that has read from it. */

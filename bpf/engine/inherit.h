@@ -52,7 +52,7 @@ static __always_inline void request_calls(const struct actor *a, const struct wo
 static __always_inline void learn_told(const struct worker *w, struct process *p)
 {
 	if (p && (w->flags & (WORKER_TOLD | WORKER_DONE)) == WORKER_TOLD)
-		process_serves_others(p);
+		process_breaks_own(p);
 }
 
 /* The request whose thread `w` is, or that it works for, if it has called, and waits for nothing.
@@ -129,9 +129,9 @@ static __always_inline void engine_exit(const struct worker_key *key)
 	p = process_maker(w, p);
 	if (p && request_standing(w->made_for) != STANDING_NONE) {
 		if (w->maker)
-			p->children_ended++;
+			process_keeps(p, HABIT_CHILDREN_END);
 		else
-			p->threads_ended++;
+			process_keeps(p, HABIT_THREADS_END);
 	}
 	learn_told(w, p);
 	worker_unpublish(w, key);

@@ -18,13 +18,7 @@ static __always_inline void learn_runtime(struct process *p, __u8 runtime)
 	if (p->runtime == runtime || runtime <= RUNTIME_WANTED)
 		return;
 	p->runtime = runtime;
-	p->faithful = p->prompt = p->late = 0;
-	p->threads_ended = p->threads_stayed = p->children_ended = p->children_stayed = 0;
-	p->queues_late = p->queues_next = p->loops_share = p->hands_on = 0;
-	p->threads_stay = p->threads_leave = 0;
-	p->serves = 0;
-	p->direct = p->gathers = 0;
-	p->strays = 0;
+	process_void_habits(p);
 }
 
 /* The call is some request's, not known whose: what was read last is not believed again. */
@@ -48,6 +42,13 @@ static __always_inline int worker_goes_on_unknown(const struct worker *w)
 	return w && !w->read && w->read_by == EVIDENCE_ANSWER && turn_goes_on(&w->turn);
 }
 
+/* Something began with what it was made for, which is kept by two habits. */
+static __always_inline void process_keeps_prompt(struct process *p)
+{
+	process_keeps(p, HABIT_PROMPT);
+	process_keeps(p, HABIT_TASKS_PROMPT);
+}
+
 /*
  * A call, or connect, of a process with tasks. What was opened for a request that is over by now
  * may be used by another one, so that this is no stray.
@@ -58,10 +59,11 @@ static __always_inline void learn_tasks(struct process *p, const struct worker *
 	if (!process_has_tasks(p) || v->request)
 		return;
 	if (v->veto == VETO_TASKS && v->guess)
-		p->prompt++;
-	else if (v->veto == VETO_ENDED ? reused
-				       : v->veto == VETO_NONE || v->veto == VETO_NO_EVIDENCE)
-		p->strays += p->strays < TASKS_STRAYS_MAX && !worker_goes_on_unknown(w);
+		process_keeps_prompt(p);
+	else if ((v->veto == VETO_ENDED ? reused
+					: v->veto == VETO_NONE || v->veto == VETO_NO_EVIDENCE) &&
+		 !worker_goes_on_unknown(w))
+		process_breaks(p, HABIT_TASKS_PROMPT);
 }
 
 /* A call (or connect) of a loop that no request can have made tells where it makes its own. */
@@ -121,9 +123,9 @@ static __always_inline int verdict_is_prompt(const struct verdict *v)
 static __always_inline void learn_prompt(struct process *p, const struct verdict *v)
 {
 	if (v->veto == VETO_NO_EVIDENCE || v->evidence == EVIDENCE_WORK)
-		p->late = 1;
+		process_breaks(p, HABIT_PROMPT);
 	else if (verdict_is_prompt(v))
-		p->prompt++;
+		process_keeps_prompt(p);
 }
 
 /*
@@ -132,8 +134,8 @@ static __always_inline void learn_prompt(struct process *p, const struct verdict
  */
 static __always_inline void learn_prompt_connect(struct process *p, const struct verdict *v)
 {
-	if (p->prompt < PROCESS_PROMPT && verdict_is_prompt(v))
-		p->prompt++;
+	if (p->habit[HABIT_PROMPT].kept < habit_rules[HABIT_PROMPT].least && verdict_is_prompt(v))
+		process_keeps_prompt(p);
 }
 
 /*
@@ -144,7 +146,7 @@ static __always_inline void learn_later(struct process *p, const struct worker *
 					const struct actor *a, const struct verdict *v)
 {
 	if (v->veto == VETO_ENDED && a->phase == PHASE_ASKED && w && w->read_by == EVIDENCE_ANSWER)
-		p->hands_on = 1;
+		process_breaks(p, HABIT_KEEPS_TURN);
 }
 
 /* A thread, or child, that outlives the request which it was made for may serve any other next. */
@@ -154,9 +156,9 @@ static __always_inline void learn_inherit(struct process *p, const struct worker
 		return;
 	p = process_maker(w, p);
 	if (p && w->maker)
-		p->children_stayed++;
+		process_breaks(p, HABIT_CHILDREN_END);
 	else if (p)
-		p->threads_stayed = 1;
+		process_breaks(p, HABIT_THREADS_END);
 }
 
 /*
@@ -170,8 +172,8 @@ static __always_inline void learn_faithful(struct process *p, const struct socke
 	if (reused && (v->veto || v->evidence == EVIDENCE_ANSWER))
 		p->doubtful++;
 	if (v->evidence == EVIDENCE_CONNECT && p->answers != s->purpose.answers &&
-	    p->doubtful == s->purpose.doubtful && p->faithful < PROCESS_FAITHFUL)
-		p->faithful++;
+	    p->doubtful == s->purpose.doubtful)
+		process_keeps(p, HABIT_FAITHFUL);
 }
 
 /*
@@ -181,7 +183,7 @@ static __always_inline void learn_faithful(struct process *p, const struct socke
 static __always_inline void learn_threads(struct process *p, const struct actor *a, __u32 with)
 {
 	if (p && (a->loop == ACTOR_LOOP_ANY || (with && with != a->key.tid)))
-		p->loops_share = 1;
+		process_breaks(p, HABIT_LOOPS_APART);
 }
 
 /*
@@ -196,7 +198,7 @@ static __always_inline void learn_response(struct process *p, __u64 request, __u
 	if (!p || !r || standing == STANDING_NONE || standing == STANDING_RESPONDING)
 		return;
 	if (r->worker.tid != tid)
-		p->threads_leave = 1;
+		process_breaks(p, HABIT_THREADS_KEEP);
 }
 
 /*
@@ -211,8 +213,7 @@ static __always_inline void learn_answer(struct process *p, const struct actor *
 	learn_threads(p, a, c->tid);
 	if (r && r->worker.tgid == a->key.tgid)
 		learn_threads(p, a, r->worker.tid);
-	if (p->threads_stay < PROCESS_THREADS)
-		p->threads_stay++;
+	process_keeps(p, HABIT_THREADS_STAY);
 }
 
 #endif

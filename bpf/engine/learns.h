@@ -2,7 +2,8 @@
 /*
  * Most programs learn from what they see: each call teaches something of its process. Those that
  * only ask what is worked on (the profiler's, which may interrupt any other program) define
- * ENGINE_ASKS. They have the same rules, but whatever changes a map is left out of them.
+ * ENGINE_ASKS. They have the same rules, but whatever changes a map is left out of them. (Where
+ * nothing is known they may have more of the program watched: runtimes/asked.bpf.h.)
  */
 #ifndef CTXPROP_ENGINE_LEARNS_H
 #define CTXPROP_ENGINE_LEARNS_H

@@ -75,19 +75,19 @@ enum veto { CTXPROP_VETO(CTXPROP_VETO_ENUM) VETO_COUNT };
 #undef CTXPROP_VETO_ENUM
 
 /*
- * A thread: tid, goroutine 0. A goroutine, or a context of Python: its address, tid 0. Ids of the
- * initial pid namespace.
+ * A thread: tid, context 0. An execution context of a runtime, as a goroutine or the context of a
+ * task of Python: its address or number, tid 0. Ids of the initial pid namespace.
  */
 struct worker_key {
 	__u32 tgid;
 	__u32 tid;
-	__u64 goroutine;
+	__u64 context;
 };
 _Static_assert(sizeof(struct worker_key) == 16, "worker_key is shared");
 
 static inline int worker_key_is(const struct worker_key *a, const struct worker_key *b)
 {
-	return a->tgid == b->tgid && a->tid == b->tid && a->goroutine == b->goroutine;
+	return a->tgid == b->tgid && a->tid == b->tid && a->context == b->context;
 }
 
 enum request_flags {

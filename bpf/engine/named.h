@@ -53,7 +53,7 @@ static __always_inline void request_show_adopted(const struct request *r, __u64 
 	const struct worker *w = worker_lookup(&r->worker);
 	__u64 thread = traces_ctx_key(r->worker.tgid, r->worker.tid);
 
-	if (!w || w->published != id || r->worker.goroutine)
+	if (!w || w->published != id || r->worker.context)
 		return;
 	traces_set(thread, shown);
 	if (request_is_over(r, id) || *(const volatile __u64 *)&w->published != id)
@@ -153,10 +153,9 @@ static __always_inline void learn_ids(struct process *p, const struct call *c,
 				      const struct naming *n)
 {
 	if (c->evidence && n->only && n->only == c->request) {
-		if (p->copies < PROCESS_COPIES)
-			p->copies++;
+		process_keeps(p, HABIT_COPIES_IDS);
 	} else if ((c->evidence && n->only) || !(n->listed || n->claimed)) {
-		p->makes_ids = 1;
+		process_breaks(p, HABIT_COPIES_IDS);
 	}
 }
 
@@ -176,7 +175,7 @@ static __always_inline void engine_named(struct call *c, __u64 number)
 	n = naming_of(tgid, number);
 	learn_ids(p, c, &n);
 	cause = request_lookup(c->request);
-	if (!c->evidence && n.only && !n.contested && process_copies_ids(p) &&
+	if (!c->evidence && n.only && !n.contested && process_has_habit(p, HABIT_COPIES_IDS) &&
 	    !rule_is_off(RULE_BY(EVIDENCE_REQUEST_ID))) {
 		call_attribute(c, n.only, EVIDENCE_REQUEST_ID);
 	} else if (c->evidence && n.listed && (!cause || cause->request_id != number) &&

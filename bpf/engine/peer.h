@@ -88,29 +88,53 @@ static __always_inline int peer_request_fill(struct request *r, const struct req
 	return request_is_over(parent, parent_id) ? -1 : 0;
 }
 
+/* Ids of requests that are over when something is read that was left: engine_peer_over(). */
+#define PEER_OVER 2
+
 /*
- * What the sender left is read, which ends what was sent over this socket before. `id`: a fresh
- * one. Returns the request that is over (0: none), for the caller to delete.
+ * One of the requests that are over when `a` reads what was left for `parent_id`; 0: none. The
+ * first one is what was sent over this socket before. The second one: who asks another process is
+ * done with the last one that it has asked; and who reads for a request that is not known (0) is
+ * not at the one any more that it was asked for before.
  */
-static __always_inline __u64 engine_peer_take(struct socket *s, __u64 parent_id, __u64 id,
-					      const struct actor *a, __u64 now_ns)
+static __always_inline __u64 engine_peer_over(const struct socket *s, __u64 parent_id,
+					      const struct actor *a, __u32 number)
+{
+	const struct request *parent, *r;
+	const struct worker *w;
+	__u64 own;
+
+	if (!number)
+		return s->serving;
+	parent = request_lookup(parent_id);
+	if (parent)
+		return parent->peer;
+	w = worker_lookup(&a->key);
+	own = w ? worker_only_inlined(w) : 0;
+	r = request_lookup(own);
+	return r && (r->flags & REQUEST_PEER) ? own : 0;
+}
+
+/*
+ * What the sender left is read; engine_peer_over() has been asked, and those are over. `id`: a
+ * fresh one.
+ */
+static __always_inline void engine_peer_take(struct socket *s, __u64 parent_id, __u64 id,
+					     const struct actor *a, __u64 now_ns)
 {
 	struct request *parent = request_lookup(parent_id), *r;
-	__u64 before = s->serving;
 
-	engine_end(before);
 	s->serving = 0;
 	r = parent && !rule_is_off(RULE_BY(EVIDENCE_PEER)) ? request_make(id) : NULL;
 	if (!r)
-		return before;
+		return;
 	if (peer_request_fill(r, parent, parent_id, id, now_ns)) {
 		request_delete(id);
-		return before;
+		return;
 	}
 	parent->peer = id;
 	s->serving = id;
 	engine_take(id, a, now_ns);
-	return before;
 }
 
 #endif

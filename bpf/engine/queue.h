@@ -22,14 +22,14 @@ static __always_inline __u64 loop_puts(struct worker *w, struct process *p)
 
 	if (!turn_goes_on(&w->turn)) {
 		if (p && active)
-			p->queues_late = 1;
+			process_breaks(p, HABIT_QUEUES_PROMPT);
 		return 0;
 	}
 	if (w->read_by != EVIDENCE_LOOP || w->fresh > 1)
 		return 0;
 	if (standing == STANDING_NONE || standing == STANDING_RESPONDING)
 		return 0;
-	if (!p || (process_queues_late(p) && active > 1))
+	if (!p || (!process_has_habit(p, HABIT_QUEUES_PROMPT) && active > 1))
 		return 0;
 	w->fresh = 0;
 	return w->read;
@@ -48,8 +48,8 @@ static __always_inline int is_done(const struct worker *w)
 static __always_inline int puts_next(const struct worker *w, struct process *p, __u64 queue)
 {
 	if (p && is_done(w) && w->queue == queue)
-		p->queues_next = 1;
-	return is_done(w) || (p && process_queues_next(p) && worker_only(w));
+		process_breaks(p, HABIT_QUEUES_OWN);
+	return is_done(w) || (p && !process_has_habit(p, HABIT_QUEUES_OWN) && worker_only(w));
 }
 
 /* The request that something is for which a thread puts into a queue; 0: it is not certain. */

@@ -78,10 +78,10 @@ static __always_inline void same_turn_calls(struct worker *w, struct process *p,
 	if (!(was & WORKER_OTHERS) || !turn_goes_on(&w->turn))
 		return;
 	if (was & WORKER_ASKED && was & WORKER_GATHERS) {
-		p->gathers++;
+		process_breaks(p, HABIT_DIRECT);
 		w->flags |= WORKER_GATHERED;
 	} else if (!(was & (WORKER_ASKED | WORKER_UNCLEAR)) && likely)
-		p->direct++;
+		process_keeps(p, HABIT_DIRECT);
 	w->flags &= ~(WORKER_UNCLEAR | (was & WORKER_ASKED ? WORKER_GATHERS : 0));
 }
 

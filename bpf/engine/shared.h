@@ -74,9 +74,9 @@ static __always_inline int shared_is_alone(const struct socket *s, const struct 
 
 	if (!t || tally_open(t) < 2)
 		return t != NULL;
-	if (p->call_limit.parallel || (s->flags & SOCKET_DROPS))
+	if (process_has_broken(p, HABIT_SERIAL) || (s->flags & SOCKET_DROPS))
 		return 0;
-	known = call_limit_is_serial(&p->call_limit) ? t->unattributed : 0;
+	known = process_has_habit(p, HABIT_SERIAL) ? t->unattributed : 0;
 	return tally_of(t, STANDING_IDLE) + tally_of(t, STANDING_ANSWERED) <= known;
 }
 

@@ -3,10 +3,8 @@
 #ifndef CTXPROP_ENGINE_STRAY_H
 #define CTXPROP_ENGINE_STRAY_H
 
+#include "engine/habits.h"
 #include "runtimes/traits.h"
-#include "engine/worker.h"
-
-#define TASKS_STRAYS_MAX 65535
 
 /* Is it one of these programs, or made by one (`p`: of its maker)? */
 static __always_inline int process_has_tasks(const struct process *p)
@@ -17,8 +15,8 @@ static __always_inline int process_has_tasks(const struct process *p)
 /* A call or connect that nothing open has led to, or that nobody has waited for. */
 static __always_inline void tasks_stray(struct process *p)
 {
-	if (process_has_tasks(p) && p->strays < TASKS_STRAYS_MAX)
-		p->strays++;
+	if (process_has_tasks(p))
+		process_breaks(p, HABIT_TASKS_PROMPT);
 }
 
 #endif

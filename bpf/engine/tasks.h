@@ -59,7 +59,7 @@ VERIFIED_ALONE int verdict_of_tasks(struct verdict *v, const struct worker *w,
 	if (!v || !p || request_standing(id) == STANDING_NONE)
 		return 0;
 	named = tasks_name(id, v->evidence, w, p, s);
-	if (named && v->request && tasks_are_prompt(p))
+	if (named && v->request && process_has_habit(p, HABIT_TASKS_PROMPT))
 		return 0;
 	v->request = 0;
 	v->guess = named ? id : 0;

@@ -5,6 +5,7 @@
 
 #include "engine/model.h"
 #include "engine/path.h"
+#include "engine/rules.h"
 #include "engine/share.h"
 #include "engine/tally.h"
 
@@ -143,54 +144,37 @@ struct call_limit {
 	__u32 gone;     /* calls that have ceased to linger in it */
 	__u32 closed;   /* connections that were closed in it: who waits gets his when it ends */
 	struct call_limit_peer peer[CALL_LIMIT_PEERS];
-	__u8 shared;   /* 1: another thread has called, too */
-	__u8 parallel; /* 1: a request had several calls at once */
-	__u8 serial;   /* requests that could have, and had not, up to CALL_LIMIT_SERIAL */
-	__u8 reserved;
+	__u32 shared; /* 1: another thread has called, too */
 };
 
-/* From so many on, and if none had, requests are believed to make one call after the other. */
-#define CALL_LIMIT_SERIAL 16
+/* How often something was seen to be done as a habit says (rules.h), and how often otherwise. */
+struct habit {
+	__u32 kept;
+	__u32 broken;
+};
 
 struct process {
 	struct tally tally;
+	struct habit habit[HABIT_COUNT];
 	struct own_paths own; /* of calls made while it had no requests */
 	__u32 answers;        /* answers read: each may have freed a connection */
 	__u32 doubtful; /* calls on freed connections that others might have been waiting for */
-	__u32 faithful; /* connects that were used by who made them, though others were free */
-	__u32 prompt;   /* calls of loops that came with what they were made for */
-	__u32 late;     /* 1: some call came later, from a timer or when a connection was free */
-	__u32 threads_ended;   /* threads that ended before the request that they were made for */
-	__u32 threads_stayed;  /* 1: some did not */
-	__u32 children_ended;  /* the same for processes that it has made, */
-	__u32 children_stayed; /* and calls of those that did not */
-	__u8 queues_late; /* 1: a loop put something into a queue after the turn of its request */
-	__u8 queues_next; /* 1: who is done with what came out of a queue puts the next one in */
-	__u8 loops_share; /* 1: any loop, or thread, goes on with what any other one has read */
-	__u8 hands_on;    /* 1: others go on with connections that are free again */
-	__u8 served;      /* requests that it has read, up to PROCESS_SERVED */
-	__u8
-	    threads_stay; /* answers that who had called read, up to PROCESS_THREADS; see learn.h */
-	__s8 serves;      /* how much speaks for it that workers call for others; see inherit.h */
-	__u8 shares;      /* 1: it has read from a connection that requests share (shared.h) */
-	__u8 threads_leave; /* 1: a thread that waits for what it reads went on to something else */
-	__u8 runtime;       /* enum runtime_kind that all this was learnt with */
-	__u16 strays;       /* calls that no request seems to have waited for, see tasks.h */
+	__u8 served;    /* requests that it has read, up to PROCESS_SERVED */
+	__u8 runtime;   /* enum runtime_kind that its habits were learnt with */
+	/* 1: it has read requests before it was known by whom, and some request was open since */
+	__u8 early;
+	__u8 reserved;
 	__u32 objects; /* open requests for which objects of the program stand (REQUEST_OBJECT) */
-	__u32 direct;  /* times that a loop called before it read on, see same_turn.h */
-	__u32 gathers; /* times that it has read for several, and called then */
-	__u64 pools;   /* bit (peer's port & 63): connections to it are used more than once */
+	/* Bit (peer's port & 63): habit `single-use` is broken there. */
+	__u64 single_use_broken;
 	struct call_limit call_limit;
 	struct share workers; /* of the table of workers */
 	__u32 number;         /* tells it from others that have its id before or after it; not 0 */
 	__u32 reads;          /* requests that it has read in all */
 	__u64 cgroup;         /* that it counts for (share.h); 0: for none */
-	__u8 copies;    /* calls with the x-request-id of their request, up to PROCESS_COPIES */
-	__u8 makes_ids; /* 1: some call had one that no request has brought, or another one's */
-	__u8 reserved[6];
-	__u64 given;    /* address of the one socket that it serves (given.h); 0: it may serve
-			   others */
-	__u64 given_ns; /* when it read its first request there */
+	__u64 given;          /* address of the one socket that it serves (given.h); 0: it may serve
+				 others */
+	__u64 given_ns;       /* when it read its first request there */
 };
 
 /* log2 of the ns that tell two processes apart which have the same id one after the other. */
@@ -205,40 +189,16 @@ struct process {
 /* From so many on, goroutines and the like have an entry for as long as they have a request. */
 #define PROCESS_WORKERS_KEPT 1024
 
-/* From so many on, requests that wait for a connection of their own take no other. */
-#define PROCESS_FAITHFUL 2
-
-/* From so many on, and if none was late, a request that has an answer waits for more of it. */
-#define PROCESS_PROMPT 16
-
-/* Loops are believed to call for what they have read last if they do so many times as often. */
-#define PROCESS_DIRECT 16
-
-/* From so many on, and if no call had another one, the x-request-id of a call names its request. */
-#define PROCESS_COPIES 8
-
 /* By then a program has loaded what it needs to serve. */
 #define PROCESS_SERVED 16
 
 /*
- * After so many, a thread that reads from sockets that do not block, with no epoll set that would
- * tell more, is believed to be at its own request.
+ * Habit `serves-own`: workers do all that waits in a list, whoever has put it there, once a request
+ * seems to have been served like that. So much that weighs against one that was not: for 4 of
+ * these, and at most 64. After so many that were not, and none that was, they do none of that.
  */
-#define PROCESS_THREADS 4
-
-/*
- * Workers do all that waits in a list, whoever has put it there, once a request seems to have been
- * served like that. So much it weighs against one that was not: for 4 of these, and at most 64.
- * After so many that were not, and none that was, they seem to do none of that.
- */
-#define PROCESS_SERVES      4
-#define PROCESS_SERVES_MAX  64
-#define PROCESS_SERVES_NONE (-16)
-
-/* So many threads, or children, must have ended before their request until others are trusted. */
-#define PROCESS_ENDED 2
-
-/* Of so many children that have, one may make a call after its request is over. */
-#define PROCESS_STAYED_RATIO 16
+#define SERVES_OWN_WEIGHT 4
+#define SERVES_OWN_MOST   64
+#define SERVES_OWN_SURE   16
 
 #endif

@@ -35,6 +35,7 @@ static __always_inline void work_ask(struct work_asked *ret_asked)
 		return;
 	hook_asked(&ret_asked->by);
 	work_decide(ret_asked);
+	hook_work_decided(&ret_asked->by, ret_asked->told.veto);
 }
 
 #endif

@@ -109,15 +109,20 @@ static __always_inline __u64 peer_id(void)
 
 VERIFIED_ALONE int step_peer_take(struct socket *s, __u64 parent, const struct actor *by)
 {
-	__u64 id = peer_id(), before;
+	__u64 id = peer_id(), over;
 	struct actor a;
 
 	if (!s || !by)
 		return 0;
 	a = *by;
-	before = engine_peer_take(s, parent, id, &a, bpf_ktime_get_ns());
-	if (before)
-		request_delete(before);
+#pragma clang loop unroll(disable) /* the end of a request is long */
+	for (__u32 i = 0; i < PEER_OVER; i++) {
+		over = engine_peer_over(s, parent, &a, i);
+		engine_end(over);
+		if (over)
+			request_delete(over);
+	}
+	engine_peer_take(s, parent, id, &a, bpf_ktime_get_ns());
 	tracestate_copy(parent, s->serving);
 	return 0;
 }

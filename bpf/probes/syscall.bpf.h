@@ -124,12 +124,18 @@ static __always_inline __u64 syscall_frame(void)
 		   : 0;
 }
 
+/* For how long a thread waits on a futex (FUTEX_WAIT_BITSET). */
+enum futex_wait {
+	FUTEX_WAIT_NOT, /* it does not */
+	FUTEX_WAIT_TIMED,
+	FUTEX_WAIT_EVER,
+};
+
 /*
- * Does the thread wait for another one, and for nothing else: on a futex, without a timeout?
- * FUTEX_WAIT is not meant: it is what glibc waits for a mutex with, and who leaves one hands over
- * nothing.
+ * Does the thread wait for another one? FUTEX_WAIT is not meant: it is what glibc waits for a mutex
+ * with, and who leaves one hands over nothing.
  */
-static __always_inline int syscall_is_wait(struct task_struct *task)
+static __always_inline enum futex_wait syscall_waits(struct task_struct *task)
 {
 	const void *regs = (const void *)bpf_task_pt_regs(task);
 	struct syscall s = {};
@@ -137,9 +143,11 @@ static __always_inline int syscall_is_wait(struct task_struct *task)
 
 	if (bpf_core_field_exists(struct pt_regs___x86, orig_ax) ? !syscall_read_x86(regs, &s)
 								 : !syscall_read_arm64(regs, &s))
-		return 0;
+		return FUTEX_WAIT_NOT;
 	operation = s.arg[1] & FUTEX_OPERATION;
-	return operation == FUTEX_WAIT_BITSET && !s.arg[3];
+	if (operation != FUTEX_WAIT_BITSET)
+		return FUTEX_WAIT_NOT;
+	return s.arg[3] ? FUTEX_WAIT_TIMED : FUTEX_WAIT_EVER;
 }
 
 #endif

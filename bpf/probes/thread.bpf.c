@@ -96,6 +96,16 @@ int BPF_PROG(probe_exec, struct task_struct *task, int old_tid)
 	return 0;
 }
 
+/* The current thread wakes another one of its process, which would have gone on without it, too. */
+static __always_inline void wake_another(const struct runtime *runtime, struct task_struct *woken,
+					 enum futex_wait waits)
+{
+	if (waits == FUTEX_WAIT_TIMED)
+		hook_timed_sleeper_woken(runtime, woken->tgid);
+	else
+		hook_loop_woken(runtime, woken);
+}
+
 /*
  * Only between threads of a process that has to do with requests, and only out of a sleep that
  * nothing but another thread ends: everything else leaves at the first comparisons.
@@ -106,6 +116,7 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	__u64 id = bpf_get_current_pid_tgid();
 	struct worker_key key = {.tgid = woken->tgid, .tid = woken->pid};
 	const struct runtime *runtime;
+	enum futex_wait waits;
 	struct actor a;
 	int tells;
 
@@ -115,8 +126,9 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	if (!works_on_threads(runtime, key.tgid))
 		return 0;
 	tells = hook_thread_woken(runtime, woken);
-	if (!syscall_is_wait(woken)) {
-		hook_loop_woken(runtime, woken);
+	waits = syscall_waits(woken);
+	if (waits != FUTEX_WAIT_EVER) {
+		wake_another(runtime, woken, waits);
 		return 0;
 	}
 	if (!probe_is_active())

@@ -29,7 +29,7 @@ static __always_inline void worker_current(struct actor *a)
 static __always_inline void actor_is_thread(struct actor *a)
 {
 	a->key.tid = (__u32)bpf_get_current_pid_tgid();
-	a->key.goroutine = 0;
+	a->key.context = 0;
 	a->kind = ACTOR_THREAD;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which request the current thread works on at this moment: what the engine would say of a call
- * that it began now. For programs that define ENGINE_ASKS (engine/learns.h): nothing is changed.
+ * that it began now. For programs that define ENGINE_ASKS (engine/learns.h): nothing is changed
+ * that an answer depends on.
  */
 #ifndef CTXPROP_PROBES_WORK_BPF_H
 #define CTXPROP_PROBES_WORK_BPF_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whose work a thread does: ids from the first source that has some, in the order of enum
- * profile_source, and the labels of all of them. A source that is not wanted is no part of the
- * program that the kernel runs (`wanted_sources` is read-only data).
+ * The request that a thread works on, and its labels. Ids come from the first source that has any,
+ * in the order of enum profile_source; labels come from all sources. The verifier removes the code
+ * of a source that is not wanted, since `wanted_sources` is read-only data.
  */
 #ifndef CTXPROP_PROFILE_CONTEXT_BPF_H
 #define CTXPROP_PROFILE_CONTEXT_BPF_H
@@ -27,7 +27,7 @@ static __always_inline int context_wants(enum profile_source source)
 	return (wanted_sources & (1U << source)) != 0;
 }
 
-/* What is known of the threads of the sample's process. NULL: nothing. */
+/* What user space has found out about threads of the sample's process; NULL: nothing. */
 static __always_inline const struct profile_thread_data *
 context_data(const struct profile_sample *s)
 {
@@ -63,8 +63,8 @@ static __always_inline int id_is_zero(const __u8 *id, __u32 words)
 }
 
 /*
- * Ids of one source; of zeros they are none. Those of an earlier one stay; another trace than
- * theirs is a conflict.
+ * Take the ids of one source; zeros are none. If the sample has ids already these stay, and another
+ * trace is counted as a conflict.
  */
 static __always_inline void context_ids(struct profile_sample *s, __u8 source,
 					const __u8 trace_id[16], const __u8 span_id[8])
@@ -80,7 +80,7 @@ static __always_inline void context_ids(struct profile_sample *s, __u8 source,
 	__builtin_memcpy(s->span_id, span_id, sizeof(s->span_id));
 }
 
-/* A request as it is shown. In the same trace `span` names the one that the store knows. */
+/* Take the ids of a request. Within one trace, `span` is the span that the store knows. */
 static __always_inline void context_of_request(struct profile_sample *s, __u8 source,
 					       const struct traces_ctx *shown, const __u8 span[8])
 {
@@ -92,8 +92,8 @@ static __always_inline void context_of_request(struct profile_sample *s, __u8 so
 }
 
 /*
- * What the engine says. Of a process whose requests it follows nobody knows more; what stands in
- * the map for threads of others is theirs to answer for.
+ * Take what the engine says of a process that it follows. For threads of other processes take what
+ * programs have published in traces_ctx_v1 themselves.
  */
 static __always_inline void context_of_work(struct profile_sample *s, const struct work_told *told)
 {
@@ -112,7 +112,7 @@ static __always_inline void context_of_work(struct profile_sample *s, const stru
 		context_of_request(s, PROFILE_SOURCE_TRACES, others, others->span_id);
 }
 
-/* One after the other, so that each has its record on the same part of the stack. */
+/* Each source in a function of its own, so that their records share the same stack. */
 static __always_inline void context_of_otel(struct profile_sample *s,
 					    const struct profile_thread_data *data, __u64 thread)
 {

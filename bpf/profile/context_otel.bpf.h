@@ -15,7 +15,7 @@ struct otel_record {
 };
 _Static_assert(sizeof(struct otel_record) == 28, "published layout");
 
-/* Where the attributes are read. */
+/* The buffer into which attributes are read, one for each CPU. */
 struct otel_attributes {
 	struct profile_sample *sample;
 	__u64 at, end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A user stack on its way into a sample: where the unwinding is, and what it shares with runtimes
- * that know how to go on in the code that they have compiled. x86-64.
+ * The state of unwinding a user stack into a sample. Runtimes share it: they find the callers of
+ * code that they have compiled. x86-64.
  */
 #ifndef CTXPROP_PROFILE_FRAME_BPF_H
 #define CTXPROP_PROFILE_FRAME_BPF_H
@@ -14,9 +14,9 @@
 #include "within.bpf.h"
 
 #define UNWIND_WORDS     64
-#define FRAME_STACK_EVER (~0ULL) /* the end of a stack that only its own frames tell */
+#define FRAME_STACK_EVER (~0ULL) /* the end of the stack is not known beforehand */
 
-/* Words of the user's stack that were read at once. */
+/* Words of the user's stack that are read in one go. */
 struct unwind_words {
 	__u64 from;  /* the address of the first one */
 	__u32 count; /* UNWIND_WORDS, or 0: none were read */
@@ -24,7 +24,7 @@ struct unwind_words {
 	__u64 word[UNWIND_WORDS];
 };
 
-/* One stack on its way. */
+/* The unwinding of one stack. */
 struct unwind {
 	__u64 pc, sp, bp;
 	__u64 end; /* the outermost frame has this address; FRAME_STACK_EVER: its rule tells */
@@ -38,7 +38,7 @@ struct unwind {
 	const struct runtime *runtime;         /* of the process, if it compiles code at run time */
 };
 
-/* Another word of the user's part. */
+/* Append a word to the user's part of the stack. */
 static __always_inline void frame_add_word(struct profile_sample *s, __u64 word)
 {
 	__u32 at = s->kernel_count + s->user_count;
@@ -49,26 +49,26 @@ static __always_inline void frame_add_word(struct profile_sample *s, __u64 word)
 	s->user_count++;
 }
 
-/* A frame of machine code. */
+/* Append a frame of machine code. */
 static __always_inline void frame_add(struct profile_sample *s, __u64 address)
 {
 	frame_add_word(s, address & ~PROFILE_FRAME_NAMED);
 }
 
-/* A frame of code that a runtime knows by name. */
+/* Append a frame of code whose name the runtime knows. */
 static __always_inline void frame_add_named(struct profile_sample *s, __u64 address, __u64 check)
 {
 	frame_add_word(s, address | PROFILE_FRAME_NAMED);
 	frame_add_word(s, check);
 }
 
-/* What may have been put into the function that is added next. */
+/* Append the functions that may be inlined into the function that is appended next. */
 static __always_inline void frame_add_inner(struct profile_sample *s, __u64 address, __u64 check)
 {
 	frame_add_named(s, address | PROFILE_FRAME_INNER, check);
 }
 
-/* What a CPU has read of a stack. Who uses it runs with interrupts off, as with profile_scratch. */
+/* The words that a CPU has read of a stack; used with interrupts off, as profile_scratch is. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -76,7 +76,7 @@ struct {
 	__type(value, struct unwind_words);
 } profile_words SEC(".maps");
 
-/* Another stack begins. */
+/* Forget the words of the last stack. */
 static __always_inline void unwind_forget_words(void)
 {
 	__u32 zero = 0;
@@ -87,9 +87,9 @@ static __always_inline void unwind_forget_words(void)
 }
 
 /*
- * Eight bytes of the user's stack. Callers' frames lie behind those of what they call, so that what
- * is read next is likely to be among the words that were read at once. Returns 0, or -1: they
- * cannot be read.
+ * Read eight bytes of the user's stack. A caller's frame follows that of the function it has
+ * called, so the next words are likely to have been read with these. Returns 0, or -1: they cannot
+ * be read.
  */
 VERIFIED_ALONE int unwind_read_word(__u64 address, __u64 *ret)
 {
@@ -116,7 +116,7 @@ VERIFIED_ALONE int unwind_read_word(__u64 address, __u64 *ret)
 	return 0;
 }
 
-/* The same; for the verifier what is read passes through a variable of its own. */
+/* The same, by way of a variable of its own, which the verifier needs. */
 static __always_inline int unwind_read(__u64 address, __u64 *ret)
 {
 	__u64 word = 0;

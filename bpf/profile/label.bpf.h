@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Labels on their way into a sample, and the thread-local variables that they hang on. */
+/* Reading labels into a sample, and the thread-local variables that lead to them. */
 #ifndef CTXPROP_PROFILE_LABEL_BPF_H
 #define CTXPROP_PROFILE_LABEL_BPF_H
 
@@ -19,7 +19,7 @@ struct label_text {
 	__u64 address, size;
 };
 
-/* Does the thread, which has these blocks, have one of the module that is meant? */
+/* Is the thread's block for this module that of the module that is meant? */
 static __always_inline int thread_has_module(const struct profile_tls *tls, __u64 blocks)
 {
 	__u64 seen, loaded;
@@ -52,7 +52,7 @@ static __always_inline __u64 thread_variable(const struct profile_tls *tls, __u6
 	return !block || block == ~0ULL ? 0 : block + tls->offset;
 }
 
-/* The pointer that such a variable is; 0: NULL, or it cannot be read. */
+/* The value of such a variable that is a pointer; 0: NULL, or it cannot be read. */
 static __always_inline __u64 thread_pointer_variable(const struct profile_tls *tls, __u64 thread)
 {
 	__u64 address = thread_variable(tls, thread);
@@ -60,7 +60,7 @@ static __always_inline __u64 thread_pointer_variable(const struct profile_tls *t
 	return address ? user_read(address) : 0;
 }
 
-/* Room for another label, behind all that the sample has; NULL: there is none. */
+/* Room for one more label at the end of the sample; NULL: there is none. */
 static __always_inline struct profile_label *label_room(struct profile_sample *s)
 {
 	__u32 at = s->kernel_count + s->user_count + 2 * s->named_count +
@@ -76,7 +76,7 @@ static __always_inline struct profile_label *label_room(struct profile_sample *s
 	return label;
 }
 
-/* Read a text into room for `max` bytes, which are zero, and a NUL. Returns 0 or -1. */
+/* Read a text of at most `max` bytes into zeroed room for one byte more. Returns 0 or -1. */
 static __always_inline int label_read(char *to, __u32 max, struct label_text text, __u8 *cut)
 {
 	__u32 size = text.size > max ? max : (__u32)text.size;
@@ -91,8 +91,8 @@ static __always_inline int label_read(char *to, __u32 max, struct label_text tex
 }
 
 /*
- * Another label. Without a key (`key.address` 0) `number` says which one it is. What cannot be read
- * is no label.
+ * Append a label. Without a key (`key.address` 0) `number` says which one it is. Nothing is
+ * appended if it cannot be read.
  */
 static __always_inline void label_add(struct profile_sample *s, __u8 source, __u32 number,
 				      struct label_text key, struct label_text value)

@@ -10,7 +10,7 @@ struct custom_label {
 	__u64 value_size, value;
 };
 
-/* Where the array is read. */
+/* The buffer into which the array is read, one for each CPU. */
 struct custom_labels {
 	struct profile_sample *sample;
 	__u64 at, count;

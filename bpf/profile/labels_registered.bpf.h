@@ -5,14 +5,14 @@
 
 #include "profile/label.bpf.h"
 
-/* The variables of a process on their way into a sample. */
+/* A walk over the registered variables of a process. */
 struct registered_labels {
 	struct profile_sample *sample;
 	const struct profile_thread_data *data;
 	__u64 thread;
 };
 
-/* A number, its eight bytes; 0 is no label. */
+/* Append a number of eight bytes, unless it is 0. */
 static __always_inline int registered_number(struct profile_label *label, __u64 address, __u32 size)
 {
 	__u64 value = 0;
@@ -25,7 +25,7 @@ static __always_inline int registered_number(struct profile_label *label, __u64 
 	return 0;
 }
 
-/* A text that ends with NUL, of at most `size` bytes. An empty one is no label. */
+/* Append a text that ends with NUL, of at most `size` bytes, unless it is empty. */
 static __always_inline int registered_text(struct profile_label *label, __u64 address, __u32 size)
 {
 	char next = 0;
@@ -37,7 +37,7 @@ static __always_inline int registered_text(struct profile_label *label, __u64 ad
 	if (read <= 1)
 		return -1;
 	label->value_size = read - 1;
-	/* All of the room was used: does the text end there? */
+	/* The buffer is full: does the text end there? */
 	if (read == PROFILE_LABEL_VALUE &&
 	    !bpf_probe_read_user(&next, 1, (const void *)(address + PROFILE_LABEL_VALUE - 1)))
 		label->cut = next != 0;

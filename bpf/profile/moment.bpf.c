@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the current thread works on stands in traces_ctx_v1 while a profiler of others takes a
- * sample of it: from the begin of the clock's interrupt until its end, and so at no other time. A
- * software clock of perf is a timer, whose tracepoints come right before and right behind the
- * profiler's program. (Of the counters of a CPU, which interrupt by NMI, nothing tells.)
+ * Publishes in traces_ctx_v1 what the current thread works on while somebody else's profiler takes
+ * a sample of it: from the begin of the timer interrupt to its end, and at no other time. A
+ * software clock of perf is an hrtimer, whose tracepoints fire right before and right behind the
+ * profiler's program. (Hardware counters interrupt by NMI, and have no tracepoints.)
  *
- * Attached while others read the map; without a clock that has a program it only compares.
+ * Attached while others read the map; for timers without such a program it only compares.
  */
 #define ENGINE_ASKS
 #include <stdbool.h>
@@ -16,6 +16,7 @@
 
 #include "probes/ask.bpf.h"
 #include "record/trace_readers.h"
+#include "runtimes/told.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -46,7 +47,7 @@ struct perf_event {
 
 #pragma clang attribute pop
 
-/* The sample that a CPU takes. Interrupts are off until it is over: there is one at a time. */
+/* The sample that a CPU is taking: one at a time, since interrupts are off. */
 struct moment {
 	__u64 timer;  /* 0: none is taken, or nothing is shown for it */
 	__u64 thread; /* that is shown; as traces_ctx_key() */
@@ -62,9 +63,9 @@ struct {
 
 __u32 own_samplers[TRACE_READERS_SAMPLERS]; /* ids; 0: none. Of more than these a sample is asked
 					       for twice */
-__u64 moments_met;                          /* samples of others, whatever they were of */
+__u64 moments_met; /* samples of other profilers, with or without a request */
 
-/* Is it a program of ours? */
+/* Is it one of our own programs? */
 static __always_inline bool is_own(__u32 id)
 {
 	for (int i = 0; i < TRACE_READERS_SAMPLERS; i++)
@@ -74,8 +75,8 @@ static __always_inline bool is_own(__u32 id)
 }
 
 /*
- * Can it be an address of the kernel, which has those of `timer`? Of x86-64 they are sign-extended
- * from 48 bits, or from 57. To read at others is safe, but makes kernels warn.
+ * Can it be an address of the kernel, as `timer` is one? On x86-64 these are sign-extended from 48
+ * or 57 bits. Reading at any other address is safe, but makes the kernel warn.
  */
 static __always_inline bool is_address(const void *value, const void *timer)
 {
@@ -84,8 +85,8 @@ static __always_inline bool is_address(const void *value, const void *timer)
 }
 
 /*
- * Does a timer belong to a perf event whose samples a program of others takes? In place of what is
- * no perf event stands anything, but nothing that leads to a program and back.
+ * Does a timer belong to a perf event to which somebody else's program is attached? What is around
+ * a timer of another kind may be anything, but does not point to a program that points back.
  */
 static __always_inline bool is_sample(const void *timer)
 {
@@ -109,7 +110,7 @@ static __always_inline struct moment *moment_of_cpu(void)
 	return bpf_map_lookup_elem(&moments, &zero);
 }
 
-/* The current thread is shown with what was told, if that is a request. */
+/* Publish what the engine has told of the current thread, if that is a request. */
 static __always_inline void moment_show(struct moment *m, __u64 timer, __u64 thread)
 {
 	if (!m->asked.told.request || !traces_add(thread, &m->asked.told.shown))
@@ -118,14 +119,14 @@ static __always_inline void moment_show(struct moment *m, __u64 timer, __u64 thr
 	m->timer = timer;
 }
 
-/* Is there something to be shown that is not yet? */
+/* Is there a request to be published that is not published yet? */
 static __always_inline bool thread_lacks_context(__u64 thread)
 {
 	__u32 tgid = thread >> 32;
 	const struct runtime *runtime = runtime_lookup(tgid);
 
 	return thread && process_lookup(&tgid) && !traces_lookup(thread) &&
-	       (!runtime || runtime_is_told_at_samples(runtime->kind));
+	       (!runtime || hook_told_at_samples(runtime));
 }
 
 SEC("tp_btf/hrtimer_expire_entry")
@@ -145,7 +146,7 @@ int BPF_PROG(moment_begins, void *timer)
 	return 0;
 }
 
-/* It is over, and what was shown, unless the thread was given work meanwhile that stays. */
+/* The sample is over: take the entry out, unless a probe has published another one meanwhile. */
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(moment_ends, void *timer)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Functions of a runtime that has a stack of its own, in pairs behind all frames of a sample. */
+/* Functions of runtimes with a stack of their own: pairs of words behind all frames of a sample. */
 #ifndef CTXPROP_PROFILE_NAMED_BPF_H
 #define CTXPROP_PROFILE_NAMED_BPF_H
 
 #include "profile/sample.h"
 #include "within.bpf.h"
 
-/* Another function, the innermost comes first. */
+/* Append a function; the innermost comes first. */
 static __always_inline void named_add(struct profile_sample *s, __u64 address, __u64 check)
 {
 	__u32 at = s->kernel_count + s->user_count + 2 * s->named_count, next = at + 1;
@@ -19,7 +19,7 @@ static __always_inline void named_add(struct profile_sample *s, __u64 address, _
 	s->named_count++;
 }
 
-/* The interpreter was called anew for the function that was added last. */
+/* Mark the function that was appended last as one that a new call of the interpreter runs. */
 static __always_inline void named_mark_entry(struct profile_sample *s)
 {
 	__u32 at = s->kernel_count + s->user_count + 2 * s->named_count - 2;

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What threads with a context wait for: blocked until they are woken, then on the run queue until
- * they run again. A wait is told in two records: PROFILE_WAIT with the stack when the thread goes
- * off its CPU, PROFILE_WAITED with the times when it is back. Loaded only if it is asked for.
+ * Waits of threads that work on a request: blocked until they are woken, then on the run queue
+ * until they run again. Each wait is two records: PROFILE_WAIT with the stack when the thread
+ * leaves its CPU, PROFILE_WAITED with the times when it is back. Loaded only if it is asked for.
  *
  * Everything here runs in the scheduler, under the lock of a run queue: nothing may be allocated,
- * for that may wake a thread, which takes such a lock. So open waits are in a table that is
- * allocated beforehand, by thread, and not in task storage. sched_wakeup comes when the thread is
- * on a run queue, and so behind the sched_switch by which it went to sleep; sched_waking may come
- * before that.
+ * since that may wake a thread, which takes such a lock. So open waits are in a preallocated table
+ * by thread, not in task storage. sched_wakeup is used, which fires when the thread is on a run
+ * queue, and so after the sched_switch by which it went to sleep; sched_waking may fire before.
  *
- * Some kernels do not trace every switch (one of a sandbox of virtual machines leaves out those
- * from some threads of its own). How long the thread has run by the scheduler's own account tells:
- * a wait whose end was not seen ends before the thread has run what it has run until it waits
- * again.
+ * Some kernels do not trace every switch. The scheduler's own account of how long the thread has
+ * run shows it: if it has grown since the wait began, the wait had ended before.
  */
 #ifndef CTXPROP_PROFILE_OFFCPU_BPF_H
 #define CTXPROP_PROFILE_OFFCPU_BPF_H
@@ -26,7 +23,7 @@
 #define SWITCH_DEAD  0x80  /* TASK_DEAD of the kernel: the thread never comes back */
 #define WAITING_SIZE 16384 /* a power of two */
 
-/* A thread that is off the CPU. */
+/* An open wait of a thread. */
 struct wait {
 	__u64 began_ns;    /* CLOCK_BOOTTIME */
 	__u64 runnable_ns; /* since when it waits for a CPU; 0: it is blocked */
@@ -51,12 +48,12 @@ struct {
 } profile_waits SEC(".maps");
 
 /*
- * How many threads wait, by the last bits of their ids: most threads need not be looked for in the
- * table. Too many may be counted, too few never.
+ * How many threads wait, by the last bits of their ids: where that is 0 the table need not be
+ * searched. The numbers may be too high, never too low.
  */
 __u32 waiting[WAITING_SIZE];
 
-__u64 waits_left_out; /* of unknown length, or the thread's context was another one afterwards */
+__u64 waits_left_out; /* their length is not known, or the thread had another request afterwards */
 
 static __always_inline __u64 ran_ns(const struct task_struct *task)
 {
@@ -77,7 +74,7 @@ static __always_inline struct wait *wait_of(__u32 tid)
 	return bpf_map_lookup_elem(&profile_waits, &tid);
 }
 
-/* A wait begins. Returns 0, or -1: there is no room, which is counted. */
+/* Note the begin of a wait. Returns 0, or -1 if there is no room (counted). */
 static __always_inline int wait_add(__u32 tid, struct wait wait)
 {
 	if (bpf_map_update_elem(&profile_waits, &tid, &wait, BPF_ANY)) {
@@ -94,7 +91,7 @@ static __always_inline void wait_remove(__u32 tid)
 		__sync_fetch_and_add(&waiting[tid & (WAITING_SIZE - 1)], -1);
 }
 
-/* Is the request for which a thread has waited still one that it may work on? */
+/* Is the request for which a thread has waited still open? */
 static __always_inline bool wait_is_for(const struct task_struct *task, const struct wait *wait)
 {
 	const struct traces_ctx *context;
@@ -105,7 +102,7 @@ static __always_inline bool wait_is_for(const struct task_struct *task, const st
 	return context && traces_ctx_span(context) == wait->span;
 }
 
-/* A wait is over. It belongs to the request that it began for if that is not over. */
+/* A wait is over: it counts for the request for which it began, unless that has ended. */
 static __always_inline void wait_tell(const struct task_struct *task, const struct wait *wait,
 				      __u64 end_ns)
 {
@@ -130,7 +127,7 @@ static __always_inline void wait_tell(const struct task_struct *task, const stru
 	hand_over(s);
 }
 
-/* The thread goes on. If it has run since the wait began, that was not its end. */
+/* The thread runs again. If it has run since the wait began, the real end was not seen. */
 static __always_inline void wait_ends(const struct task_struct *task, const struct wait *wait)
 {
 	if (ran_ns(task) == wait->ran_ns)
@@ -140,7 +137,7 @@ static __always_inline void wait_ends(const struct task_struct *task, const stru
 	wait_remove(task->pid);
 }
 
-/* The current thread goes off its CPU: put down when, for whom and where. */
+/* The current thread leaves its CPU: note time, request and stack. */
 static __always_inline void wait_begins(void *ctx, const struct task_struct *task,
 					const struct work_told *told, __u64 span, bool runnable)
 {
@@ -175,7 +172,7 @@ static __always_inline void wait_begins(void *ctx, const struct task_struct *tas
 	hand_over(s);
 }
 
-/* The current thread goes off its CPU, of which the engine says what is told: for some request? */
+/* The same, if it works on a request. `told`: what the engine says of it. */
 static __noinline int goes_off(void *ctx, const struct work_told *told, bool runnable)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
@@ -196,8 +193,8 @@ static __noinline int goes_on(const struct task_struct *task)
 }
 
 /*
- * May a thread work on a request? Threads of processes without requests, which are most, leave with
- * one look-up: while a daemon follows requests what others publish is not asked for here.
+ * May a thread work on a request? Most threads are of processes without requests, for which this is
+ * one look-up: while a daemon follows requests, what programs publish themselves is not read here.
  */
 static __always_inline bool may_wait_for_request(const struct task_struct *task)
 {

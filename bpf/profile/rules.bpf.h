@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rule by which the caller of some code is found: the code is looked up in the process's
- * mappings, then in the unwind table of its file (sample.h). What was found lately each CPU keeps.
+ * Finding the unwinding rule for some code: its address is looked up in the process's mappings,
+ * then in the unwind table of the file (sample.h). Each CPU caches the rules that it has found
+ * lately.
  */
 #ifndef CTXPROP_PROFILE_RULES_BPF_H
 #define CTXPROP_PROFILE_RULES_BPF_H
@@ -11,7 +12,7 @@
 #define ROWS_STEPS     23 /* halvings: 2^22 rows of one table at most */
 #define MAPPINGS_STEPS 8  /* 2^7 mappings */
 
-/* All tables, one behind the other, and their indexes. User space says how much there may be. */
+/* All tables, one behind the other, and their indexes. User space sets their sizes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -56,7 +57,7 @@ rule_mapping(const struct profile_process *process, __u64 pc)
 	return NULL;
 }
 
-/* The rows of which the first one that is behind an address is to be looked for. */
+/* A binary search for the first row behind an address. */
 static __always_inline struct profile_page rule_range(const struct profile_table *table, __u32 pc)
 {
 	const __u32 number = pc >> PROFILE_PAGE_SHIFT;
@@ -104,9 +105,9 @@ static __always_inline const struct profile_row *rule_of_table(const struct prof
 }
 
 /*
- * A rule that was found, with what it was found for. A sample finds the caches of its CPU filled
- * with other programs' data, so that each line of memory counts: a search needs some eight of them,
- * this is half of one.
+ * A rule that was found, and the address that it is for. A sample finds the CPU's caches filled
+ * with the data of other programs, so each cache line counts: a search touches about eight, this is
+ * half of one.
  */
 struct known_rule {
 	__u64 pc;
@@ -118,7 +119,7 @@ struct known_rule {
 #define KNOWN_RULES_BITS 9
 #define KNOWN_RULES      (1U << KNOWN_RULES_BITS)
 
-/* By a hash of pc and edition. Who uses it runs with interrupts off, as with profile_scratch. */
+/* By a hash of pc and edition; used with interrupts off, as profile_scratch is. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, KNOWN_RULES);
@@ -126,7 +127,7 @@ struct {
 	__type(value, struct known_rule);
 } profile_known_rules SEC(".maps");
 
-/* Where the rule for this address of the process is, or would be. NULL: nowhere. */
+/* The cache entry for this address of the process. NULL: there is no cache. */
 static __always_inline struct known_rule *known_rule_place(const struct unwind *u, __u64 pc)
 {
 	const __u64 hash = (pc + u->edition * 0xc2b2ae3d27d4eb4fULL) * 0x9e3779b97f4a7c15ULL;
@@ -155,7 +156,7 @@ static __always_inline int rule_search(struct unwind *u, __u64 pc, struct profil
 	return 0;
 }
 
-/* Set u->row to the rule for the code at u->pc; if there is none u->mapping to where that is. */
+/* Set u->row to the rule for the code at u->pc, or, if there is none, u->mapping to its mapping. */
 static __always_inline void rule_look_up(struct unwind *u)
 {
 	const __u64 pc = u->exact ? u->pc : u->pc - 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sampler: which thread a CPU runs, which request that thread works on, and its stack. Runs in
- * the interrupt of a software clock, which may interrupt any other program: it shares no memory
- * with them but the map that it looks into. (The programs of offcpu.bpf.h run with interrupts off.)
+ * The sampler: which thread a CPU runs, which request that thread works on, and its stack. It runs
+ * in the interrupt of a software clock, which may come while any other program runs, so it writes
+ * no memory that those use. (The programs of offcpu.bpf.h run with interrupts off.)
  */
 #define ENGINE_ASKS
 #include <linux/bpf_perf_event.h>
@@ -23,7 +23,7 @@ static __always_inline void take_stack(struct bpf_perf_event_data *ctx, struct p
 	take_user(s, &user);
 }
 
-/* Take a sample of the current thread, of which the engine says what is told. */
+/* Take a sample of the current thread. `told`: what the engine says of it. */
 static __noinline int take_sample(struct bpf_perf_event_data *ctx, const struct work_told *told)
 {
 	__u64 thread = bpf_get_current_pid_tgid();

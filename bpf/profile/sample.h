@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * What the sampler and user space have in common: samples, and the tables by which stacks are
- * unwound. Everything here lives as long as one run of the sampler; nothing of it is pinned.
+ * Shared by the sampler and user space: samples, and the tables by which stacks are unwound. All of
+ * it lives as long as one run of the sampler; nothing is pinned.
  */
 #ifndef CTXPROP_PROFILE_SAMPLE_H
 #define CTXPROP_PROFILE_SAMPLE_H
@@ -37,7 +37,7 @@ enum profile_stop {
 	PROFILE_STOPS,
 };
 
-/* What a record in the ring tells. */
+/* Kinds of records in the ring. */
 enum profile_kind {
 	PROFILE_ON_CPU, /* a CPU runs the thread */
 	PROFILE_WAIT,   /* the thread begins to wait, at `time_ns` */
@@ -52,21 +52,21 @@ enum profile_wait {
 };
 
 /*
- * A function that the runtime of the process knows is two words: the address of its code object,
- * and a check word, by which that object is told from another one that comes to lie there. Only
- * the runtime's folder knows what they are (runtimes/names.h).
+ * A function whose name the runtime knows is two words: the address of its code object, and a check
+ * word that changes when another object is allocated there. What they are, only the runtime's
+ * folder knows (runtimes/names.h).
  */
 #define PROFILE_FRAME_NAMED (1ULL << 63) /* among frames: a pair begins, this is its address */
 /*
- * In such an address: functions that were put into that of the pair behind it. If there are none,
- * or it cannot be told, the pair is no frame.
+ * In such an address: the pair stands for the functions that are inlined into the one of the next
+ * pair. If there are none, or they are not known, the pair is no frame.
  */
 #define PROFILE_FRAME_INNER (1ULL << 62)
 #define PROFILE_NAMED_ENTRY                                                                        \
 	(1ULL << 63) /* behind them: the outermost function of one call of the                     \
 			interpreter */
 
-/* A record as it stands in the ring; of `frame` only as many as there are. */
+/* A record in the ring; `frame` has as many elements as are used. */
 struct profile_sample {
 	__u64 time_ns; /* CLOCK_BOOTTIME */
 	__u64 life;    /* of the program that the process runs: another one after an exec */
@@ -101,7 +101,7 @@ struct profile_sample {
 	__u64 frame[PROFILE_SLOTS + PROFILE_LABEL_WORDS]; /* a label may begin in the last slot */
 };
 
-/* How the canonical frame address (CFA: the stack pointer before the call) is got. */
+/* How the canonical frame address (CFA: the stack pointer before the call) is computed. */
 enum profile_cfa {
 	PROFILE_CFA_UNKNOWN, /* the rule is not understood, or there is none */
 	PROFILE_CFA_SP,      /* rsp + 8 * offset */
@@ -113,10 +113,7 @@ enum profile_cfa {
 	PROFILE_CFA_POINTER, /* rbp + 16, whatever `offset` is: code that keeps frame pointers */
 };
 
-/*
- * A rule that holds from `pc` to the next row's. The return address stands at CFA - 8, as the ABI
- * of x86-64 wants it.
- */
+/* A rule that holds from `pc` to the next row's. The return address is at CFA - 8 (x86-64 ABI). */
 struct profile_row {
 	__u32 pc;     /* from the start of the table */
 	__u16 offset; /* in 8 bytes */
@@ -126,12 +123,12 @@ struct profile_row {
 
 #define PROFILE_PAGE_SHIFT 10 /* a page of the index has 1 KiB of addresses */
 
-/* Rows of a page, by number: those that are in it lie from `low` on, before `high`. */
+/* The rows of a page: numbers from `low` to before `high`. */
 struct profile_page {
 	__u32 low, high;
 };
 
-/* The rows of one file, and an index of them, by which not all of them have to be searched. */
+/* The rows of one file, and the index that narrows the search among them. */
 struct profile_table {
 	__u32 first; /* row */
 	__u32 count; /* 0: there is no table */
@@ -139,7 +136,7 @@ struct profile_table {
 	__u32 pages; /* from the table's address 0 on; 0: there is no index */
 };
 
-/* A file's code where a process has mapped it. */
+/* A mapping of a file's code in a process. */
 struct profile_mapping {
 	__u64 start, end;
 	__u64 bias; /* address in the process - address in the table */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What all programs of the profiler have in common: what is wanted, whose work the current thread
- * does, its stack, and the ring that takes it to user space.
+ * Shared by all programs of the profiler: filters, the request and the stack of the current thread,
+ * and the ring that takes records to user space.
  */
 #ifndef CTXPROP_PROFILE_TAKE_BPF_H
 #define CTXPROP_PROFILE_TAKE_BPF_H
@@ -15,10 +15,7 @@ struct {
 	__uint(max_entries, PROFILE_RING_BYTES);
 } profile_samples SEC(".maps");
 
-/*
- * The record that a CPU works on. Who fills it in runs with interrupts off, so that nobody else
- * does meanwhile.
- */
+/* The record that a CPU is filling in, with interrupts off: one at a time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -27,8 +24,8 @@ struct {
 } profile_scratch SEC(".maps");
 
 /*
- * What is asked of the engine, the same. (Programs ask it first, and do all else in functions of
- * their own: what is asked needs most of the stack that 6.1 allows.)
+ * The engine's answer, one for each CPU as well. Programs ask the engine first, and do all else in
+ * functions of their own, since asking takes most of the stack that Linux 6.1 allows.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -37,7 +34,7 @@ struct {
 	__type(value, struct work_asked);
 } profile_asked SEC(".maps");
 
-/* What the engine says of the current thread. Never NULL, but the verifier cannot know. */
+/* The engine's answer for the current thread. Never NULL, which the verifier does not know. */
 static __always_inline const struct work_told *take_told(void)
 {
 	__u32 zero = 0;
@@ -54,7 +51,7 @@ const volatile __u32 wanted_tgid;
 const volatile __u64 wanted_cgroup; /* id of its directory, with all below */
 const volatile __u32 wanted_cgroup_level;
 const volatile __u8 wants_requests; /* only threads that work on one */
-const volatile __u8 has_engine;     /* a daemon follows requests: its maps are those here */
+const volatile __u8 has_engine;     /* a daemon follows requests, and its maps are used here */
 
 __u64 until_ns;     /* CLOCK_BOOTTIME: there are no samples from then on */
 __u64 samples_lost; /* they found no room in the ring */
@@ -88,12 +85,12 @@ static __always_inline void take_kernel(void *ctx, struct profile_sample *s)
 	s->kernel_count = size > 0 ? (__u16)(size / sizeof(s->frame[0])) : 0;
 }
 
-/* Of user space; all zero: the thread has none. */
+/* The registers of user space; all zero: the thread has none. */
 struct user_registers {
 	__u64 ip, sp, bp;
 };
 
-/* A thread in the kernel: the registers with which it came there. */
+/* The registers with which a thread entered the kernel. */
 static __always_inline void registers_of_kernel(struct user_registers *ret)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
@@ -119,7 +116,7 @@ static __always_inline void take_user(struct profile_sample *s, const struct use
 	hook_stack_take(s, runtime);
 }
 
-/* The start of the process, and how often it has become another program since. */
+/* When the process started, and how often it has called execve() since. */
 static __always_inline __u64 life_of_current(void)
 {
 	const struct task_struct___life *task = (const void *)bpf_get_current_task_btf();
@@ -127,7 +124,7 @@ static __always_inline __u64 life_of_current(void)
 	return task->group_leader->start_boottime + task->self_exec_id;
 }
 
-/* The stack that is to be filled in is empty. */
+/* Begin with an empty stack. */
 static __always_inline void clear_stack(struct profile_sample *s)
 {
 	s->kernel_count = s->user_count = 0;
@@ -137,8 +134,8 @@ static __always_inline void clear_stack(struct profile_sample *s)
 }
 
 /*
- * A record of the current thread, all but its context, its stack and its labels. NULL is never
- * returned, but the verifier cannot know.
+ * Fill in the record of the current thread, but for request, stack and labels. Never NULL, which
+ * the verifier does not know.
  */
 static __always_inline struct profile_sample *begin_record(enum profile_kind kind, __u64 thread,
 							   __u64 now_ns)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * What the sampler reads of a thread beside its stack: which request the program itself says it
- * works on, and its labels. User space finds out where they are (agent/profile/take/thread_data.h)
- * and tells it by process. x86-64.
+ * Where the sampler finds the ids and labels that programs keep for their threads. User space looks
+ * for them (agent/profile/take/thread_data.h) and stores the places by process. x86-64.
  */
 #ifndef CTXPROP_PROFILE_THREADS_H
 #define CTXPROP_PROFILE_THREADS_H
 
 #include <linux/types.h>
 
-/* Where ids or labels come from, in this order: ids from the first one that has some. */
+/* Sources of ids and labels. Ids are taken from the first one, in this order, that has any. */
 enum profile_source {
 	PROFILE_SOURCE_NONE,
 	PROFILE_SOURCE_OTEL,       /* thread context of OTEP 4947 */
@@ -22,7 +21,7 @@ enum profile_source {
 	PROFILE_SOURCES,
 };
 
-/* All that programs have themselves: 1 << enum profile_source each. */
+/* The sources that are kept by programs themselves: 1 << enum profile_source each. */
 #define PROFILE_SOURCES_OWN                                                                        \
 	(1U << PROFILE_SOURCE_OTEL | 1U << PROFILE_SOURCE_ELASTIC | 1U << PROFILE_SOURCE_GO |      \
 	 1U << PROFILE_SOURCE_CUSTOM | 1U << PROFILE_SOURCE_REGISTERED)
@@ -45,7 +44,7 @@ struct profile_label {
 #define PROFILE_LABEL_WORDS (sizeof(struct profile_label) / sizeof(__u64))
 _Static_assert(sizeof(struct profile_label) == 72, "whole words, without padding");
 
-/* How the address of a thread-local variable is got. */
+/* How the address of a thread-local variable is found. */
 enum profile_tls_model {
 	PROFILE_TLS_NONE,
 	PROFILE_TLS_STATIC, /* thread pointer + offset */
@@ -54,9 +53,9 @@ enum profile_tls_model {
 };
 
 /*
- * glibc gives the number of a module that was closed to another one, and counts such changes. A
- * thread's blocks are those of its own count, which may lag behind: so a block is only read if the
- * module is still the one that was seen, and the thread has taken note of that one.
+ * After dlclose() glibc gives the module's number to another module, and increments a generation
+ * counter. A thread adopts the generation later. So a block is only read if the module is still the
+ * one that was seen, and the thread has adopted its generation.
  */
 struct profile_tls {
 	__s64 offset; /* from the thread pointer, or in the block */
@@ -67,7 +66,7 @@ struct profile_tls {
 	__u64 generation_at; /* where that stands in the process; 0: it is not known */
 };
 
-/* Of what type a registered variable is. */
+/* The type of a registered variable. */
 enum profile_slot_type {
 	PROFILE_SLOT_NUMBER,  /* unsigned, of `size` bytes; 0: no label */
 	PROFILE_SLOT_POINTER, /* to a text that ends with NUL; NULL: no label */
@@ -98,7 +97,7 @@ struct profile_go {
 	__u32 form;   /* enum profile_go_form */
 };
 
-/* Map `profile_threads`: what the threads of a process have, by its number. */
+/* Map `profile_threads`, by process id: where its threads keep ids and labels. */
 struct profile_thread_data {
 	__u64 life; /* for which it holds, as in struct profile_sample */
 	struct profile_tls otel, elastic, custom;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From registers to a user stack: to each frame's caller by the rule for its code. x86-64. */
+/* Unwinding a user stack, from frame to caller, by the rules for their code. x86-64. */
 #ifndef CTXPROP_PROFILE_UNWIND_BPF_H
 #define CTXPROP_PROFILE_UNWIND_BPF_H
 
 #include "profile/rules.bpf.h"
 #include "runtimes/sample.bpf.h"
 
-/* Where a signal interrupted: struct rt_sigframe behind its return address (Linux, x86-64). */
+/* The frame that a signal interrupted: struct rt_sigframe follows the return address (x86-64). */
 static __always_inline __u32 unwind_signal(struct unwind *u)
 {
 	const __u64 saved = u->sp + 40; /* uc_mcontext of struct ucontext */
@@ -34,7 +34,7 @@ static __always_inline __u64 unwind_cfa(const struct unwind *u, const struct pro
 	return u->sp + offset;
 }
 
-/* The caller by a rule of its table. As unwind_by_pointer(). */
+/* The caller by a row of an unwind table. Returns as unwind_by_pointer(). */
 static __always_inline __u32 unwind_by_row(struct unwind *u, const struct profile_row *row)
 {
 	__u64 cfa;
@@ -66,7 +66,7 @@ static __always_inline __u32 unwind_caller(struct unwind *u)
 	return u->mapping->table.count ? PROFILE_STOP_ROW : PROFILE_STOP_TABLE;
 }
 
-/* One frame, as a callback of bpf_loop(). */
+/* Unwind one frame; a callback of bpf_loop(). */
 static long unwind_step(__u32 i, struct unwind *u)
 {
 	rule_look_up(u);

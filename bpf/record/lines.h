@@ -10,8 +10,8 @@
 
 #include <linux/types.h>
 
+#include "engine/habits.h"
 #include "engine/traces.h"
-#include "engine/worker.h"
 
 /* Bytes of the ring of records; a power of two. */
 #define LINES_RING_SIZE (1 << 18)
@@ -34,8 +34,10 @@ struct line_record {
  */
 static inline int line_process_is_simple(const struct process *p)
 {
-	return p->served >= PROCESS_SERVED && !p->threads_leave && !p->loops_share && !p->shares &&
-	       p->serves <= 0;
+	return p->served >= PROCESS_SERVED && !process_has_broken(p, HABIT_THREADS_KEEP) &&
+	       !process_has_broken(p, HABIT_LOOPS_APART) &&
+	       !process_has_broken(p, HABIT_ANSWERS_APART) &&
+	       !process_has_broken(p, HABIT_SERVES_OWN);
 }
 
 /* The value of a socket that is followed, put there by who follows it. */

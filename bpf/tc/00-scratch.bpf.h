@@ -50,7 +50,7 @@ struct decision {
 	__u32 resent;    /* the packet carries bytes that were sent before */
 	__u32 others;    /* edits in flight */
 	__u32 bytes;     /* and what they come to */
-	__u32 behind;    /* bytes behind the packet that may leave before the peer says anything */
+	__u32 behind;    /* bytes after the packet that may leave before an acknowledgement comes */
 	__u32 changed;   /* edits recorded for this packet that change bytes in place */
 	__u32 restarted; /* requests that take them */
 	__u32 stripped;
@@ -71,14 +71,14 @@ struct lead {
 	__u32 queue;    /* transmit queue + 1 of the packet that follows; 0: any */
 };
 
-/* A flow whose wire stream and app stream differ by the same offset everywhere (in-05-settled). */
+/* A flow without edits in flight: one offset translates all its numbers (in-05-settled). */
 struct settled {
 	__u32 offset;
-	__u32 ack;     /* wire: what the flow itself was told last, */
-	__u32 jiffies; /* when, */
-	__u16 window;  /* and with which window, in units of the peer's scale */
+	__u32 ack;     /* wire: the last acknowledgement that the flow's entry was updated by, */
+	__u32 jiffies; /* when that was, */
+	__u16 window;  /* and its window, in units of the peer's scale */
 	__u16 scale;
-	__u32 way; /* by which that came */
+	__u32 way; /* packet_way() of that packet */
 };
 
 enum quiet_kind { QUIET_UNTOUCHED, QUIET_SETTLED };
@@ -98,7 +98,8 @@ struct random {
 };
 
 struct scratch {
-	/* First what nearly every packet or request needs, so that it lies in few cache lines. */
+	/* What nearly every packet or request needs comes first, so that it is in few cache lines.
+	 */
 	struct tick tick;
 	__u64 now_ns; /* of the packet at hand, once record_now() was asked; 0: it was not */
 	struct lead lead;
@@ -116,12 +117,13 @@ struct scratch {
 	struct edit change;
 	struct traceparent parent;   /* that an incoming request brought, and what is made of it */
 	struct traceparent_text own; /* traceparent of the program's own */
-	struct request request;      /* one that there is no room for */
+	struct request request;      /* one for which the table of requests has no room */
 	struct bpf_sock_tuple tuple; /* of a socket that is looked for */
 	struct change_order order;
 	struct quiet quiet[QUIET_MAX];
-	struct flow flow;      /* a new one, before anybody else can find it */
-	struct flow_key crowd; /* of a flow that may have to make room */
+	struct flow flow;        /* a new one, before anybody else can find it */
+	struct http2_flow http2; /* a new one, the same */
+	struct flow_key crowd;   /* of a flow that may be evicted (21-room) */
 	struct record_begin record;
 	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset
 	 * and the largest length. */

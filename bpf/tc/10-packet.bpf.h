@@ -46,7 +46,7 @@ struct sock {
 	__u8 sk_shutdown;
 } __attribute__((preserve_access_index));
 
-/* The TCP socket that sends the packet. NULL: it is passed on, or made by a program of its own. */
+/* The TCP socket that sends the packet. NULL: the packet is forwarded, or sent by a raw socket. */
 static __always_inline struct sock_common *packet_socket(struct __sk_buff *skb)
 {
 	struct bpf_sock *sk = skb->sk;
@@ -55,8 +55,8 @@ static __always_inline struct sock_common *packet_socket(struct __sk_buff *skb)
 }
 
 /*
- * Is that a socket of this namespace? Packets keep theirs on the way through other namespaces where
- * programs pass them on from device to device, past routing.
+ * Is that a socket of this namespace? A packet that BPF programs redirect from device to device,
+ * past routing, keeps its socket in other namespaces.
  */
 static __always_inline int packet_is_own(struct __sk_buff *skb, struct sock_common *socket)
 {
@@ -65,7 +65,7 @@ static __always_inline int packet_is_own(struct __sk_buff *skb, struct sock_comm
 	return (__u32)socket->skc_net.net->net_cookie == packet_netns(skb);
 }
 
-/* Ethernet with one VLAN tag: what a device carries beyond its MTU. */
+/* An Ethernet header with one VLAN tag: so much a device carries beyond its MTU. */
 #define VLAN_ETHERNET_HEADER 18
 
 #define TCP_FIN 0x01
@@ -100,7 +100,7 @@ struct packet {
 	__u8 flags;
 	__u8 proto; /* IPPROTO_TCP or an ICMP */
 	__u8 ipv6;
-	__u8 fragment;       /* the first of several: its numbers can be changed, nothing more */
+	__u8 fragment;       /* the first of several: only its header can be changed */
 	__u8 ip_options;     /* IP options or IPv6 extension headers */
 	__u8 jumbo;          /* IPv6: its length stands in an option; see packet_is_jumbo() */
 	__u8 side;           /* enum packet_side: how `key` was read */
@@ -111,8 +111,8 @@ struct packet {
 enum packet_side { SIDE_OUT = 1, SIDE_IN = 2 };
 
 /*
- * By which device, in which VLAN, and how far on its way: what differs when a packet passes again,
- * and is the same in a copy. Never 0.
+ * The device, the VLAN and the hop count of a packet, as one number that is never 0. It differs
+ * when the same packet passes a second time, and is equal in a copy that the network has made.
  */
 #define PACKET_WAY_HOPS 6 /* bits */
 #define PACKET_WAY_BITS (PACKET_WAY_HOPS + 12 + 1)
@@ -120,13 +120,13 @@ enum packet_side { SIDE_OUT = 1, SIDE_IN = 2 };
 
 static __always_inline __u32 packet_way(const struct __sk_buff *skb, __u8 hops)
 {
-	/* Without the priority: that may be another one for each packet. */
+	/* Without the priority, which may differ from packet to packet. */
 	__u32 vlan = skb->vlan_tci & PACKET_VLAN_ID, device = (skb->ifindex ^ vlan * 0x5b5) & 0xfff;
 
 	return (device | 0x1000) << PACKET_WAY_HOPS | (hops & ((1 << PACKET_WAY_HOPS) - 1));
 }
 
-/* Do two ways lead by the same device? */
+/* Are two ways by the same device and VLAN? */
 static __always_inline int packet_ways_meet(__u32 one, __u32 other)
 {
 	return (one ^ other) >> PACKET_WAY_HOPS == 0;
@@ -210,7 +210,7 @@ static __always_inline __u8 *packet_destination(struct packet *p, enum packet_si
 	return side == SIDE_OUT ? p->key.dst : p->key.src;
 }
 
-/* In whole words: the table compares and hashes them soon after, and a load that spans two
+/* Stored as whole words: the flow table loads them soon after, and a load that spans two smaller
  * stores has to wait for both. */
 static __always_inline void packet_map_ipv4(__u8 *to, __be32 address)
 {
@@ -256,7 +256,7 @@ static __always_inline int ipv6_extension(__u8 next)
 	       next == IPPROTO_FRAGMENT;
 }
 
-/* The length that all have that are no longer than need be. */
+/* The smallest extension header (RFC 8200, 4.3). */
 #define IPV6_EXTENSION_LEN 8
 
 /* An IPv6 fragment: offset, two reserved bits, and whether more follow (RFC 8200, 4.5). */
@@ -279,8 +279,8 @@ static __always_inline int packet_parse_fragment(struct packet *p, const __u8 *h
 }
 
 /*
- * Is that the header of a packet above 64 KB (RFC 2675), and nothing else? Linux makes and removes
- * them itself, where it leaves the segmentation to the device: they are on no wire (BIG TCP).
+ * Is that the header of a packet above 64 KB (RFC 2675), and nothing else? With BIG TCP Linux adds
+ * it to packets that the device will segment, and removes it again: it is never on the wire.
  */
 static __always_inline int packet_is_jumbo(const struct __sk_buff *skb, __u8 kind,
 					   const __u8 *header)
@@ -407,8 +407,8 @@ static __always_inline __u32 packet_tcp_header(const struct packet *p)
 
 /*
  * One packet can meet the hooks of several devices that are stacked on each other (bridge and
- * port, bond and slave). It is renumbered once: the mark in skb->tc_index says by which side of
- * which namespace. Two bits for the side, fourteen for the namespace.
+ * port, bond and slave), but must be renumbered only once. The mark in skb->tc_index says which
+ * hooks of which namespace have done so: two bits for the sides, fourteen for the namespace.
  */
 #define PACKET_MARK_MASK (ATTENDED_MAX - 1)
 

@@ -34,9 +34,9 @@ struct {
 } lingers __weak SEC(".maps");
 
 /*
- * Flows with an offset that may live though another connection of the same tuple was opened: both
- * its sides have spoken, or somebody did in their names. Never evicted: when it is full, the newer
- * connection is left alone.
+ * Flows with an offset whose tuple was opened once more, as far as the packets tell: they may be
+ * alive if those packets were forged. Never evicted: when the map is full, the newer connection is
+ * left alone.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -46,10 +46,19 @@ struct {
 	__type(value, struct flow);
 } formers __weak SEC(".maps");
 
-/* Bytes that were sent and have not arrived, or the other way round: more than in most windows. */
+/* Connections of ours that speak HTTP/2, by their flows. When it is full, others are left alone. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CTXPROP_HTTP2_MAX);
+	__type(key, struct flow_key);
+	__type(value, struct http2_flow);
+} http2_flows __weak SEC(".maps");
+
+/* How far numbers of one connection may lie apart, in bytes: more than most windows. */
 #define FLOW_NEAR (1 << 24)
 
-/* Is a number within reach of another one, as far back as ahead? */
+/* Is a number at most `reach` before or behind another one? */
 static __always_inline int flow_near(__u32 number, __u32 other, __u32 reach)
 {
 	return number - other + reach < 2 * reach;
@@ -65,7 +74,7 @@ static __always_inline struct flow *flow_former(const struct flow_key *key)
 	return bpf_map_lookup_elem(&formers, key);
 }
 
-/* The newer one of two flows of a tuple is over: the table has the older one again. */
+/* The newer of two flows of a tuple is over: the older one goes back into the table. */
 VERIFIED_ALONE int flow_restore(const struct flow_key *tuple)
 {
 	struct flow_key key;
@@ -89,6 +98,8 @@ static __always_inline void flow_delete(const struct flow_key *key, struct flow 
 {
 	if (f->owner)
 		share_leave(f);
+	if (f->flags & FLOW_HTTP2)
+		bpf_map_delete_elem(&http2_flows, key);
 	if (f->flags & FLOW_PAST)
 		bpf_map_delete_elem(&formers, key);
 	else if (f->flags & FLOW_FORMER)
@@ -110,7 +121,7 @@ VERIFIED_ALONE int flow_clear(void)
 
 /*
  * A new flow, to be filled in: nobody else can find it before flow_publish(). It is all zeros but
- * for its times. NULL: out of the question.
+ * for its times. NULL: there is no scratch area, which cannot be.
  */
 static __always_inline struct flow *flow_begin(void)
 {
@@ -153,7 +164,7 @@ static __always_inline void flow_make_opaque(struct flow *f, __u32 reason)
 	count(reason);
 }
 
-/* Out of step: no edits until a place is found where it can be joined again. */
+/* Bytes were missed: no edits until two requests show where to go on reading (outbound.bpf.c). */
 static __always_inline void flow_lose(struct flow *f)
 {
 	f->flags &= ~(FLOW_CANDIDATE | FLOW_ANSWERED | FLOW_AWAIT);
@@ -167,8 +178,7 @@ static __always_inline int flow_has_offset(const struct flow *f)
 	return flow_has_edits(f) && edits_any(&f->edits);
 }
 
-/* Of smaller windows nothing is kept back (in-10-ack): in bytes, and in units of the peer's scale.
- */
+/* In smaller windows no room is kept for a header (in-10-ack): bytes, and units of the scale. */
 #define WINDOW_KEEP_FROM       4096
 #define WINDOW_KEEP_FROM_UNITS 8
 
@@ -179,8 +189,9 @@ VERIFIED_ALONE int flow_total(const struct flow *f)
 }
 
 /*
- * The flow is over, or so it looks: keep the offset, if there is one, and free the entry. (Of two
- * acknowledgements that meet one retires nothing, and that may be the last one of all.)
+ * The flow is over, or so it looks: keep the offset, if there is one, and free the entry. The
+ * offset counts edits in flight, too: of two acknowledgements that meet on two CPUs one retires
+ * nothing, and no other may follow.
  */
 static __always_inline void flow_rest(const struct flow_key *key, struct flow *f, __u32 reset)
 {
@@ -204,8 +215,8 @@ static __always_inline void flow_rest(const struct flow_key *key, struct flow *f
 }
 
 /*
- * Can a flow of this tuple have ended? Not where none of its hash was ever made: so strangers are
- * spared the search where little goes out.
+ * Can a flow of this tuple have ended? Not if there never was one with its hash: then the search
+ * among closed flows can be spared.
  */
 static __always_inline int flow_may_linger(const struct flow_key *key)
 {
@@ -220,7 +231,7 @@ static __always_inline int flow_may_wake(const struct flow_key *key)
 	return mark && *mark;
 }
 
-/* Whose packet is it, by its numbers? */
+/* Do the numbers and the way of a packet fit this closed flow? */
 static __always_inline int lingering_fits(const struct packet *p, const struct lingering *l)
 {
 	int out = p->side == SIDE_OUT;
@@ -237,9 +248,9 @@ static __always_inline int lingering_fits(const struct packet *p, const struct l
 enum lingering_kind { LINGERING_ANY, LINGERING_RESET };
 
 /*
- * The offset of the closed flow that a packet belongs to; 0: none. Who uses the same addresses and
- * ports while it lingers (25-twin) has other numbers, or is known to come another way. One that was
- * closed by a RST may live, and its numbers go on.
+ * The offset of the closed flow that a packet belongs to; 0: none. Another connection that uses the
+ * same addresses and ports meanwhile (25-twin) has other numbers, or comes another way. A flow that
+ * was closed by a forged RST is alive, and its numbers grow.
  */
 VERIFIED_ALONE __u32 flow_lingering(const struct packet *p, enum lingering_kind kind)
 {
@@ -257,7 +268,10 @@ VERIFIED_ALONE __u32 flow_lingering(const struct packet *p, enum lingering_kind 
 	return l->offset;
 }
 
-/* Our side opens a connection, or lets the peer. Of what ended with two FINs nothing is kept. */
+/*
+ * A new connection of the tuple is opened by either side. `proven`: certainly. The offset of a flow
+ * that ended with two FINs is dropped in any case, that of one that was reset only then.
+ */
 static __always_inline void lingering_end(const struct flow_key *key, int proven)
 {
 	const struct lingering *l = bpf_map_lookup_elem(&lingers, key);
@@ -266,15 +280,16 @@ static __always_inline void lingering_end(const struct flow_key *key, int proven
 		bpf_map_delete_elem(&lingers, key);
 }
 
-/* Is this flow neither edited nor renumbered? What is not HTTP should cost next to nothing. */
+/* Is this flow neither edited nor renumbered, and need not be looked at? */
 static __always_inline int flow_untouched(const struct flow *f)
 {
 	return (f->flags & FLOW_OPAQUE) && !flow_has_offset(f);
 }
 
 /*
- * Will it stay so for good? Whoever framed its requests made it opaque, and no edit can follow. The
- * answer to an Upgrade, or urgent data, may do so while another CPU is recording one.
+ * Will it stay so for good? Yes if the CPU that reads its requests has made it opaque: no edit can
+ * follow. Not if the answer to an Upgrade or urgent data did, since another CPU may be recording an
+ * edit at the same time.
  */
 static __always_inline int flow_untouched_for_good(const struct flow *f)
 {
@@ -282,7 +297,10 @@ static __always_inline int flow_untouched_for_good(const struct flow *f)
 	       f->opaque_reason != REASON_URGENT && !(f->flags & FLOW_FORMER);
 }
 
-/* The next packet is spared the search, if the flow is still the same when its epoch is known. */
+/*
+ * Remember on this CPU that the flow is to be left alone. The flow is looked up after the epoch was
+ * read: if it changes meanwhile, the epoch does, too, and what is remembered does not count.
+ */
 static __always_inline void flow_note_untouched(struct scratch *s, const struct flow_key *key)
 {
 	__u32 epoch = quiet_now(key);
@@ -294,7 +312,7 @@ static __always_inline void flow_note_untouched(struct scratch *s, const struct 
 
 /*
  * Will all acknowledgements be translated by one number, until an edit is recorded or one side ends
- * its stream? A flow that waits for a place to join has to see each of them.
+ * its stream? Not of a flow that waits for a place to be joined: it has to see each of them.
  */
 static __always_inline int flow_may_settle(const struct flow *f)
 {
@@ -304,7 +322,7 @@ static __always_inline int flow_may_settle(const struct flow *f)
 	return !(f->flags & watched) && !edits_count(&f->edits);
 }
 
-/* To be asked after whatever may end that, and before the packet at hand leaves. */
+/* To be called after anything that may end that, and before the packet at hand leaves. */
 static __always_inline void flow_unsettle(const struct flow_key *key, struct flow *f)
 {
 	if (!f->settled || flow_may_settle(f))
@@ -329,10 +347,10 @@ static __always_inline void flow_pass_untouched(struct scratch *s, const struct 
 }
 
 /*
- * Packets of one direction mostly come one at a time: a socket sends under its lock. Of forwarded
- * ones that is only likely, and of those that wait in queues of netfilter for a word of user space;
- * framing two at once would ruin its state: whoever comes second leaves a hole in what is framed.
- * Returns 0 when another CPU is at it.
+ * Take the flow's framing, which one CPU at a time may change. A socket sends under its lock, so
+ * its packets come one after the other; forwarded packets, and those that netfilter has queued for
+ * user space, may come on two CPUs at once. Whoever comes second does not read its packet, which is
+ * a hole in what was framed. Returns 0 when another CPU has it.
  */
 static __always_inline int flow_begin_framing(struct flow *f)
 {
@@ -345,8 +363,8 @@ static __always_inline void flow_end_framing(struct flow *f)
 }
 
 /*
- * Is there a socket that can be asked whether the flow still lives? The first packet shows it;
- * later ones may come without, from a firewall that resets.
+ * Is the flow's socket here, so that it can be asked whether the flow still lives? The first packet
+ * decides; later ones may come from a firewall that sends a RST, and have no socket.
  */
 VERIFIED_ALONE int flow_find_origin(struct __sk_buff *skb, struct flow *f)
 {
@@ -364,8 +382,8 @@ static __always_inline void flow_note_origin(struct __sk_buff *skb, struct flow 
 }
 
 /*
- * Have both FINs been sent and acknowledged? Nothing can be acknowledged behind them, nor was more
- * sent: one that says otherwise was a stranger's.
+ * Have both FINs been sent and acknowledged? A FIN behind which bytes were sent or acknowledged was
+ * forged, and does not count.
  */
 static __always_inline int flow_finished(const struct flow *f)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Still stage 2: room in the flow table. Whoever opens connections without end could fill it, and
- * then no other would get a header. So where it is full, flows that never had an edit make room:
- * nothing breaks without them, and if they live they are met in the middle.
+ * Still stage 2: room in the flow table. A flood of connections could fill it, and then no other
+ * connection would get headers. So when it is full, flows that never had an edit are evicted:
+ * nothing breaks without them, and those that are alive can be joined later (outbound.bpf.c).
  *
- * Which of them: the oldest of the newest ones. In a flood those are of the flood, and whoever is
- * not has had the time in which thousands were opened to send a first request. Those whose requests
- * are being served go last: these are not followed any more.
+ * The oldest of the NEWEST_MAX youngest flows goes first. In a flood most of these belong to the
+ * flood, and any other has had the time of thousands of connects to send its first request. Flows
+ * that are serving a request go last, since that request cannot be followed any more.
  */
 #ifndef CTXPROP_TC_ROOM_BPF_H
 #define CTXPROP_TC_ROOM_BPF_H
@@ -15,7 +15,7 @@
 
 #define NEWEST_MAX    4096
 #define STRANGERS_MAX 1024
-/* So many are asked to make room for one, and the last of them even where a request is served. */
+/* Candidates that are tried to make room for one flow; of the last ones even such as serve. */
 #define ROOM_TRIES      8
 #define ROOM_TRIES_IDLE 4
 
@@ -26,7 +26,7 @@ struct {
 	__uint(value_size, sizeof(struct flow_key));
 } newest __weak SEC(".maps");
 
-/* Of those that are made because of one packet, with no socket here and no word of the peer. */
+/* Of flows that one packet has made, whose socket is not here, and whose peer was not seen yet. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, STRANGERS_MAX);
@@ -44,8 +44,8 @@ enum flow_use { FLOW_IDLE, FLOW_IN_USE };
 enum flow_evicted { EVICTED_NOT, EVICTED_LATER, EVICTED };
 
 /*
- * Take a flow out of the table, unless it has had an edit, has one of `flags`, or serves and only
- * idle ones may go. Whoever still looks at it cannot frame it any more, so it gets none either.
+ * Take a flow out of the table, unless it has had an edit, has one of `flags`, or serves a request
+ * and `use` is FLOW_IDLE. Its framing stays taken: a CPU that still looks at it records no edit.
  */
 static __always_inline enum flow_evicted flow_evict(const struct flow_key *key, __u32 flags,
 						    enum flow_use use)
@@ -103,8 +103,8 @@ static __always_inline struct flow *flow_publish(const struct flow_key *key, con
 }
 
 /*
- * One is made because of a packet that anybody could send: there are few of those, until the peer
- * has been seen too.
+ * A flow was made because of a packet that anybody could have sent. At most STRANGERS_MAX of them
+ * are kept until their peers are seen, too; the oldest one goes first.
  */
 VERIFIED_ALONE int flow_limit_strangers(const struct flow_key *tuple)
 {

@@ -2,10 +2,11 @@
 /*
  * Still stage 2: connections that pass this namespace twice.
  *
- * They go by way of a box outside, that inspects or balances them, or of a program that takes
- * packets from one device to another. (Within the machine a packet keeps its mark.) Both times they
- * look the same, and would be changed both times. So it has to show before anything is changed: no
- * side sends the same thing again this soon, and a copy that the network makes takes the same way.
+ * Their packets go through a box outside that inspects or balances them, or through a program that
+ * moves packets from one device to another. (Within the kernel a packet keeps its mark.) They look
+ * the same both times, and would be changed twice. So they have to be recognised before anything is
+ * changed: by a SYN or SYN-ACK that comes again sooner than a retransmission could, and another
+ * way than a copy that the network has made.
  */
 #ifndef CTXPROP_TC_TWICE_BPF_H
 #define CTXPROP_TC_TWICE_BPF_H
@@ -13,9 +14,9 @@
 #include "22-options.bpf.h"
 
 /*
- * Packets of an opening that nothing was done to bear another mark, the namespace's id inverted:
- * they are met again on their way through the machine, and not sent again. Whoever else knows the
- * first mark, as programs of an older build do, has to look at them.
+ * Packets that open a connection, and were not changed, get another mark: the namespace's id,
+ * inverted. So they are recognised at the next hook on their way through the kernel, while programs
+ * of an older build, which know the first mark only, still look at them.
  */
 static __always_inline int packet_was_met(const struct __sk_buff *skb, enum packet_side side)
 {
@@ -37,14 +38,14 @@ static __always_inline int flow_is_soon(__u64 since_ns, __u64 limit_ns)
 }
 
 /*
- * The SYNs that left last; there is no flow yet. Each has some places by its hash: where others
- * have them all, the oldest is forgotten.
+ * The SYNs that left last, for which there is no flow yet. A hash has SYN_WAYS places; if all are
+ * taken, the oldest SYN is forgotten.
  */
 #define SYNS_MAX 65536 /* a power of two */
 #define SYN_WAYS 4     /* places of one hash: a power of two */
 
 struct syns {
-	/* High half: the hash; low half: when, which way, whether with data, and whether twice. */
+	/* High half: the hash; low half: time, way, SYN_DATA, SYN_TWICE. */
 	__u64 seen[SYNS_MAX];
 };
 
@@ -131,7 +132,7 @@ static __always_inline void syn_note(const struct packet *p, __u32 isn)
 	*place = hash >> 32 << 32 | now;
 }
 
-/* Data that it carries are acknowledged with it, or they are not. */
+/* A SYN with data may be acknowledged with them or without: it is noted for both numbers. */
 VERIFIED_ALONE int syn_met(struct __sk_buff *skb, const struct packet *p)
 {
 	if (!p || packet_was_met(skb, SIDE_OUT))
@@ -151,7 +152,8 @@ static __always_inline __u32 syn_known(const struct flow_key *key, __u32 isn)
 	return place && *place >> 32 == hash >> 32 ? *place : 0;
 }
 
-/* A SYN-ACK for a flow that exists: the first one once more, and our side has said nothing yet? */
+/* A SYN-ACK for a flow that exists: if it is the first one, on its second pass, leave the flow
+ * alone. */
 static __always_inline void flow_opens_again(struct __sk_buff *skb, const struct packet *p,
 					     struct flow *f)
 {

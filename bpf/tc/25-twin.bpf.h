@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Still stage 2: two live connections that have the same addresses and ports, as those of tenants
- * may that a node keeps apart by bridges, VRFs or rules of routing. There is one flow for both, and
- * it is that of the first: packets of the other, its twin, pass as they are.
+ * Still stage 2: two live connections with the same addresses and ports, as tenants may have whom
+ * a node keeps apart by bridges, VRFs or routing rules. The table has one flow for the tuple, that
+ * of the first connection; packets of the other one, its twin, pass as they are.
  *
- * As long as there is none, packets are the flow's that come as its last one did, or whose numbers
- * fit: routes change. Once there is a twin both have to be right. (Numbers alone are not enough:
- * Linux derives the initial ones from addresses and ports, and from a clock that goes on by some
- * kilobytes in a millisecond.)
+ * As long as no twin was met, a packet belongs to the flow if it came the same way as the last one,
+ * or if its numbers fit (routes change). Once there is a twin, both have to hold. Numbers alone are
+ * not enough: Linux derives the initial ones from addresses, ports and a clock that advances by
+ * some kilobytes in a millisecond, so those of two connections may be close.
  */
 #ifndef CTXPROP_TC_TWIN_BPF_H
 #define CTXPROP_TC_TWIN_BPF_H
@@ -36,7 +36,7 @@ static __always_inline int twin_fits(const struct packet *p, const struct flow *
 	       (!(p->flags & TCP_ACK) || twin_fits_wire(p->ack, f));
 }
 
-/* There is one. Nothing may be known of the tuple without a look at the packet. */
+/* The flow has a twin: from now on each packet has to be looked at. */
 static __always_inline void twin_met(const struct flow_key *key, struct flow *f)
 {
 	count(REASON_TWIN);
@@ -45,10 +45,10 @@ static __always_inline void twin_met(const struct flow_key *key, struct flow *f)
 }
 
 /*
- * A flow that waits for a place to join is met by another way. With nothing new: then the
- * connection is older than these programs, and passes twice (24-twice; within the machine each
- * packet is met again). With something that does not follow: then it is not even the same one. It
- * is left alone in both cases, before anything of it is changed.
+ * A packet of a flow that waits for a place to be joined came another way than the one before. If
+ * it has nothing new, the connection passes twice (24-twice) and is older than these programs. If
+ * it does not continue what was sent, it belongs to another connection. The flow is left alone in
+ * both cases, before anything of it is changed.
  */
 static __always_inline void twin_while_learning(struct __sk_buff *skb, const struct packet *p,
 						struct flow *f)
@@ -91,8 +91,8 @@ static __always_inline int twin_sent(struct __sk_buff *skb, const struct packet 
 }
 
 /*
- * Our side opens a connection while this flow is known, or lets the peer; or a stranger wants us to
- * think so. From now on the flow's packets are those whose numbers fit.
+ * A connection of the flow's tuple is opened while the flow is known, or packets are forged that
+ * look so. From now on only packets whose numbers fit belong to the flow.
  */
 static __always_inline void twin_suspect(const struct flow_key *key, struct flow *f)
 {
@@ -101,8 +101,8 @@ static __always_inline void twin_suspect(const struct flow_key *key, struct flow
 }
 
 /*
- * The peer has answered another SYN than the flow's. Is it a twin's, since it took another way?
- * Then the flow goes on.
+ * The peer has answered another SYN than the flow's. Returns whether that was a twin's, by its way:
+ * then the flow stays in the table.
  */
 static __always_inline int twin_begins(const struct flow_key *key, struct flow *f, __u32 way)
 {
@@ -112,7 +112,7 @@ static __always_inline int twin_begins(const struct flow_key *key, struct flow *
 	return 1;
 }
 
-/* How far a number is outside of what lies from one to another. */
+/* How far a number lies outside of [from, to]. */
 static __always_inline __u32 twin_outside(__u32 number, __u32 from, __u32 to)
 {
 	if (seq_before(number, from))
@@ -131,8 +131,8 @@ static __always_inline __u64 twin_distance(const struct packet *p, const struct 
 }
 
 /*
- * Two flows of a tuple, the older one of which has not ended for all we know: does the packet
- * belong to that? The one is it whose numbers are nearer.
+ * There are two flows of a tuple, and the older one may be alive: does the packet belong to that?
+ * It belongs to the flow whose numbers are nearer to its own.
  */
 VERIFIED_ALONE int twin_is_former(const struct packet *p, struct flow *f)
 {

@@ -8,9 +8,8 @@
 #include "25-twin.bpf.h"
 
 /*
- * The flow that another one of the same tuple takes the place of. Nothing is left of one without an
- * offset; else it is kept beside the other. Returns the flag for the other one, or -1: there is no
- * room.
+ * A new flow takes the place of `f`. If `f` has an offset it is kept in `formers`, else dropped.
+ * Returns the flag that the new flow gets, or -1 if there is no room in `formers`.
  */
 static __always_inline int flow_step_back(const struct flow_key *key, struct flow *f)
 {
@@ -46,8 +45,7 @@ static __always_inline void flow_open_as(const struct packet *p, struct flow *f,
 
 /*
  * The peer has answered our SYN: the flow begins. `key`: the packet's, on the stack (before 6.4 a
- * map's key must be there); `known`: what is known of the SYN; `old`: the flow that the tuple has
- * had until now, or NULL.
+ * map's key must be there); `known`: syn_known(); `old`: the tuple's flow so far, or NULL.
  */
 static __always_inline void flow_open(struct __sk_buff *skb, const struct packet *p,
 				      const struct flow_key *key, __u32 known, struct flow *old)

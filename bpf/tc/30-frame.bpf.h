@@ -58,8 +58,8 @@ static __always_inline void frame_skip(struct frame *f, __u64 body)
 }
 
 /*
- * What one step of the reading met; places are relative to the window. As a word, which is
- * returned at less than what it takes to leave it in memory.
+ * What one step of the reading met; places are relative to the window. All in one word, so that it
+ * is returned in a register.
  */
 union frame_met {
 	struct {
@@ -116,8 +116,8 @@ static __always_inline int frame_is_used_up(const struct frame *f)
 }
 
 /*
- * The LF of the blank line that was met, if it is at hand: PROTOCOL_HEAD (or PROTOCOL_STOP) without
- * a step of its own. For those to whom the place of the blank line means nothing, or nothing more.
+ * After PROTOCOL_BLANK: read the LF of the blank line, if it is at hand. The event becomes
+ * PROTOCOL_HEAD or PROTOCOL_STOP, which saves a step.
  */
 static __always_inline void frame_end_head(struct frame *f)
 {
@@ -129,7 +129,7 @@ static __always_inline void frame_end_head(struct frame *f)
 	f->at = f->place = f->window + i;
 }
 
-/* What is at hand of a body whose head has just ended, without a step of its own. */
+/* A head has just ended: pass over what is at hand of its body, which saves a step. */
 static __always_inline void frame_body(struct frame *f)
 {
 	__u64 body = protocol_skippable(f->protocol);

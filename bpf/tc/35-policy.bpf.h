@@ -62,7 +62,7 @@ struct {
 	__type(value, struct policy_owners);
 } rule_owners __weak SEC(".maps");
 
-/* A head of which a packet has brought the beginning, in the hope for rules about its host. */
+/* A head of which only the beginning has come, while rules ask for its host. */
 struct policy_head {
 	struct policy_host host;
 	__u64 opened_ns; /* of the flow */

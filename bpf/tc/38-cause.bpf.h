@@ -46,8 +46,8 @@ static __always_inline struct call *cause_call(struct socket *socket, __u32 seq)
 }
 
 /*
- * What is read from the connection from now on may be for several requests (engine/shared.h).
- * `how`: SOCKET_SHARED, and SOCKET_ASKS if whoever sends something there waits for an answer.
+ * Answers on the connection may be for several requests from now on (engine/shared.h). `how`:
+ * SOCKET_SHARED, and SOCKET_ASKS if a thread that sends there waits for an answer.
  */
 static __always_inline void cause_shares(struct socket *socket, __u32 how)
 {
@@ -64,8 +64,8 @@ VERIFIED_ALONE int cause_named(struct call *call, __u64 number)
 }
 
 /*
- * The head that begins with byte `seq` has a traceparent: `n` bytes at `off` of the packet, all of
- * it, or else it tells nothing.
+ * The head that begins with byte `seq` has a traceparent: its value is the `n` bytes at `off` of
+ * the packet. A value of which this is only a piece is not used.
  */
 VERIFIED_ALONE int cause_owned(struct __sk_buff *skb, __u32 seq, __u32 off, __u32 n)
 {
@@ -88,9 +88,9 @@ VERIFIED_ALONE int cause_owned(struct __sk_buff *skb, __u32 seq, __u32 off, __u3
 }
 
 /*
- * What is known about the call that began with byte `seq`: left in scratch.call. Bytes that did
- * not begin a call (a second request behind an unanswered one) belong to nothing that is known, and
- * the answers may be for either. `number` is that of the head's x-request-id, or 0.
+ * Leave in scratch.call what is known about the call that began with byte `seq`. If none did (a
+ * second request was sent behind an unanswered one) nothing is known, and answers on the connection
+ * may be for either request. `number` is that of the head's x-request-id, or 0.
  */
 static __always_inline void cause_find(struct __sk_buff *skb, struct scratch *s, __u32 seq,
 				       __u64 number)

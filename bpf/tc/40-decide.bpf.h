@@ -24,7 +24,7 @@
 /* bpf_skb_change_tail() makes no packet longer than SKB_MAX_ALLOC: four pages, less what the kernel
  * puts behind a packet's bytes. With what stands before the payload. */
 #define GROW_LEN_MAX (4 * 4096 - 1024)
-/* How deep the one edit of a packet may lie: as deep as the largest head. */
+/* How far into a packet its only edit may be: as far as the largest head reaches. */
 #define DECIDE_DEPTH_MAX 65536
 
 #define ROOM_UNKNOWN 0xffffffff
@@ -87,8 +87,7 @@ static __always_inline int decide_can_grow(struct outbound *o, __u32 first, __u3
 		o->s->decision.room = decide_room(o);
 	if (len > o->s->decision.room || len > GROW_LEN_MAX || len - first > GROW_TAIL_MAX)
 		return 0;
-	/* Small enough for any path. If it was lost all the same, better ask: this one may differ.
-	 */
+	/* Small enough for any path, unless it was lost before: this path may differ. */
 	if (len <= SAFE_PAYLOAD && !o->s->decision.resent)
 		return 1;
 	if (o->s->decision.path == ROOM_UNKNOWN)
@@ -101,20 +100,20 @@ VERIFIED_ALONE int decide_bytes(const struct flow *f)
 	return f ? (int)edits_bytes(&f->edits) : 0;
 }
 
-/* What is in flight of edits when the request at hand is looked at: mostly nothing. */
+/* Note how many edits are in flight when the request is decided about: mostly none. */
 static __always_inline void decide_in_flight(struct outbound *o)
 {
 	o->s->decision.others = edits_count(&o->flow->edits);
 	o->s->decision.bytes = o->s->decision.others ? decide_bytes(o->flow) : 0;
 }
 
-/* TCP does not fill such a window before an acknowledgement comes: it begins with ten segments. */
+/* A window that TCP does not fill before an acknowledgement comes (it begins with ten segments). */
 #define WINDOW_WIDE 16384
 
 /*
- * What of the body may follow at once and fill a small window: then the added bytes would push its
- * last ones out, and they come again when a timer says so. Not where room for a header was kept
- * back; and who has little room has no scale.
+ * How many bytes of the body may follow at once. If they fill a small window, the added bytes push
+ * the last of them out of it, and they are sent again only after a timeout. 0 where room for a
+ * header was kept back (in-10-ack), and for large windows: a peer with a small one has no scale.
  */
 static __always_inline __u32 decide_behind(const struct outbound *o, __u32 blank)
 {
@@ -143,7 +142,7 @@ static __always_inline int decide_fits_window(const struct outbound *o, __u32 le
 
 	if (!(f->flags & FLOW_WSCALE))
 		return 1;
-	/* Edits in flight may be acknowledged in part; counted whole they err on the safe side. */
+	/* Edits in flight may have been acknowledged in part; they are counted whole to be safe. */
 	return in_flight + len + o->s->decision.bytes + o->s->decision.behind <= f->window;
 }
 
@@ -178,7 +177,7 @@ static __always_inline __u32 decide_place(struct outbound *o, __u32 blank, __u32
 	return line <= WIRE_MAX || decide_is_alone(o, line) ? 0 : REASON_DEEP;
 }
 
-/* The ids of a child, or of a new root. They are random and, by the bit that is set, never zero. */
+/* Draw the ids of a child, or of a new root. One bit is always set, so that they are never zero. */
 static __always_inline void decide_ids(struct scratch *s, struct edit *e,
 				       const struct policy_verdict *v)
 {
@@ -204,7 +203,7 @@ static __always_inline void decide_ids(struct scratch *s, struct edit *e,
 static __always_inline __u32 decide_state(const struct outbound *o, const struct policy_verdict *v)
 {
 	const struct call *call = &o->s->call;
-	/* All the others that may come until these are acknowledged have to fit, too. */
+	/* All edits that may be added until these are acknowledged have to fit, too. */
 	__u32 others =
 	    o->s->decision.bytes + (EDITS_MAX - o->s->decision.others) * TRACEPARENT_LINE_LEN;
 	struct tracestate *state;

@@ -6,15 +6,15 @@
 #ifndef CTXPROP_TC_READ_BPF_H
 #define CTXPROP_TC_READ_BPF_H
 
-#include "41-change.bpf.h"
+#include "43-http2.bpf.h"
 
-/* An Upgrade was asked for: the answer decides whether this is still HTTP/1 afterwards. */
+/* The request asks for an Upgrade: its answer decides whether HTTP/1 goes on. */
 static __always_inline void read_await(struct outbound *o)
 {
 	struct flow *f = o->flow;
 
-	/* An older request that may still be unanswered: which answer is whose cannot be told. The
-	 * body of one that was refused may have come behind its answer. */
+	/* If an older request may be unanswered, it cannot be told which answer belongs to this
+	 * one. (Not after a refusal: what came then may be the rest of the refused body.) */
 	if (f->requests > 1 && !(f->flags & (FLOW_PEER_LAST | FLOW_REFUSED))) {
 		flow_make_opaque(f, REASON_UPGRADED);
 		return;
@@ -86,6 +86,8 @@ static __always_inline int read_event(struct outbound *o, struct frame *frame)
 	case PROTOCOL_STOP:
 		if (protocol_stopped_at_shared(frame->protocol))
 			cause_shares(cause_socket(o->skb), SOCKET_SHARED | SOCKET_ASKS);
+		if (protocol_reason(frame->protocol) == REASON_HTTP2 && !http2_begin(o->p, o->flow))
+			return 1;
 		flow_make_opaque(o->flow, protocol_reason(frame->protocol));
 		break;
 	default:

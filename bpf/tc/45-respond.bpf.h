@@ -64,7 +64,7 @@ static long respond_step(__u32 i, struct response *r)
 	return respond_event(s, r->frame.event) || frame_is_used_up(&r->frame);
 }
 
-/* The end of a response without body is due, with no further byte. */
+/* At the end of a packet: is the response over without a body? */
 static __always_inline void respond_pending(struct response *r)
 {
 	struct protocol *protocol = r->frame.protocol;

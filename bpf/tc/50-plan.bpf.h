@@ -15,8 +15,8 @@
 /* Collect the edits of app bytes [seq, seq + len) and the wire number of the first byte. */
 static __always_inline void plan_make(struct flow *f, __u32 seq, __u32 len, struct plan *plan)
 {
-	/* Kept in memory: in registers each number of edits would be a path of its own for the
-	 * verifier, all the way down. */
+	/* Kept in memory: in a register the verifier would follow each number of edits as a path of
+	 * its own. */
 	volatile __u32 *n = &plan->count, *added = &plan->added;
 
 	*n = *added = 0;
@@ -126,7 +126,10 @@ static __always_inline int render_edit(struct render *r, const struct edit *e, _
 
 	if (!index_within(&pos, WIRE_SIZE))
 		return -1;
-	traceparent_write(line, e);
+	if (e->kind == EDIT_FIELD)
+		traceparent_write_field(line, e);
+	else
+		traceparent_write(line, e);
 	for (int i = 0; i < 9; i++)
 		*(volatile __u64 *)(r->s->wire + pos + i * 8) = line->word[i];
 	sum = render_sum(line);
@@ -157,7 +160,7 @@ VERIFIED_ALONE int plan_render(struct __sk_buff *skb, const struct packet *p, __
 
 		if (i >= r.s->plan.count)
 			break;
-		if (render_copy(&r, e->at - p->seq) || render_edit(&r, e, i))
+		if (render_copy(&r, edit_place(e) - p->seq) || render_edit(&r, e, i))
 			return -1;
 	}
 	return render_copy(&r, to) ? -1 : (int)r.pos;

@@ -20,7 +20,7 @@
 /* Leads of one packet: enough for that piece, or for all the edits that a flow can hold. */
 #define LEADS_MAX 7
 
-/* Is this run the nested one that the note waits for? */
+/* Is this the nested run, for the clone that lead_send() has just made? */
 static __always_inline int lead_expected(const struct __sk_buff *skb, const struct lead *lead)
 {
 	return lead->armed && !lead->taken && lead->ifindex == skb->ifindex &&

@@ -42,7 +42,7 @@ static __always_inline int change_part(const struct change_walk *w, const struct
 
 	*ret_from = seq_before(e->at, w->next) ? w->next : e->at;
 	*ret_to = seq_before(end, edit_end(e)) ? end : edit_end(e);
-	return e->kind != EDIT_INSERT && seq_before(*ret_from, *ret_to);
+	return !edit_inserts(e) && seq_before(*ret_from, *ret_to);
 }
 
 /* `n` bytes of the packet, and zeros behind them, at a place in scratch.wire. Returns 0 or -1. */
@@ -174,6 +174,32 @@ VERIFIED_ALONE int change_packet(struct __sk_buff *skb, const struct packet *p, 
 	packet_mark(skb, SIDE_OUT);
 	change_count(&w.s->decision);
 	return 0;
+}
+
+/*
+ * The fields that are new in this packet are not sent after all: the lengths of their frames, which
+ * were changed already, become again what they were. Returns 0, or 1 when the packet has to be
+ * dropped.
+ */
+VERIFIED_ALONE int change_undo(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	struct scratch *s = scratch_get();
+	struct edits_view v;
+	__u32 n;
+
+	if (!s || !p || !f || !(f->flags & FLOW_HTTP2))
+		return 0;
+	v = edits_view(&f->edits);
+	n = s->decision.fresh + s->decision.changed;
+	for (__u32 i = 1; i <= EDITS_MAX; i++) {
+		struct edit *edit = &f->edits.ring[(v.first + v.count - i) & EDITS_MASK];
+
+		if (i > n || i > v.count)
+			break;
+		if (edit->kind == EDIT_LENGTH)
+			edit->length = edit->without;
+	}
+	return change_packet(skb, p, f);
 }
 
 #endif

@@ -59,7 +59,7 @@ static __always_inline void carry_forget(const struct edit *e)
 	bpf_map_delete_elem(&carried, &id);
 }
 
-/* Edits of one flow whose tracestates are not needed any more. */
+/* A walk over edits of one flow whose tracestates are dropped. */
 struct carry_walk {
 	struct flow *flow;
 	struct edits_view view;
@@ -77,7 +77,7 @@ static long carry_drop_step(__u32 i, struct carry_walk *w)
 
 	if (w->first + i >= w->view.count || (!w->all && !seq_before(at, w->ack)))
 		return 1;
-	/* Retired meanwhile, by another CPU, which has seen to it: the slot may have a new edit. */
+	/* Another CPU has retired it and dropped its tracestate: the slot may have a new edit. */
 	if (edits_view(&w->flow->edits).first != w->view.first)
 		return 1;
 	if (len > TRACEPARENT_LINE_LEN)
@@ -119,8 +119,8 @@ static __always_inline void flow_forget(const struct flow_key *key, struct flow 
 }
 
 /*
- * A RST was believed. Whoever sees it behind us may not believe it, or never get it: so the offset
- * is kept, and with edits in flight the whole flow.
+ * A RST has ended the flow, as far as can be seen here. The receiver may ignore it or never get it:
+ * so the offset is kept, and with edits in flight the whole flow.
  */
 static __always_inline void flow_reset(const struct flow_key *key, struct flow *f)
 {

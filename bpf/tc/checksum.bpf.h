@@ -83,10 +83,10 @@ VERIFIED_ALONE int csum_intact_by_sum(struct __sk_buff *skb, const struct packet
 }
 
 /*
- * Is the TCP checksum right? The receiver drops a packet whose checksum is wrong, but what was
- * learned from it, or sent as a lead, would outlive it. Nothing is summed for most packets: GRO
- * and devices have verified them, or they are CHECKSUM_PARTIAL (the field is the sum of the
- * pseudo header then). Of a fragment nobody can tell: it is taken for what most are.
+ * Is the TCP checksum right? The receiver drops a packet whose checksum is wrong, so nothing may be
+ * learned from it, and no lead made of it. Most packets need no sum: GRO or a device has verified
+ * them, or they are CHECKSUM_PARTIAL (the field is the sum of the pseudo header then). The checksum
+ * of a fragment cannot be verified; it is taken for right.
  */
 static __always_inline int csum_intact(struct __sk_buff *skb, const struct packet *p)
 {

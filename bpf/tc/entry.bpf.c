@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way into the packet programs where one set of them serves several network namespaces: each
- * namespace has entries of its own, which are all that is attached there. They say where they
- * are and go on in the programs that all share. So a namespace more costs next to nothing, and
- * a new build replaces the programs of all of them at once, in the map `programs`.
+ * Entry programs, for a daemon that attends several network namespaces with one set of packet
+ * programs. Only these are attached in a namespace: they note which namespace it is and jump to the
+ * shared programs in the map `programs`. So a further namespace costs next to nothing, and a new
+ * build replaces the programs of all namespaces at once.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Inbound, beside 1: acknowledgements of a settled flow, one without edits in flight. All that they
- * say changes by the same number until the next request leaves, and that may be many packets from
- * now, as where a long body is sent. Its flow need not be searched for each of them.
+ * Inbound, beside 1: acknowledgements of a settled flow, which is one without edits in flight. The
+ * same offset translates all of them until the next request leaves, which may be many packets from
+ * now while a long body is sent. So the flow need not be looked up for each of them.
  *
- * What a CPU remembers of a settled flow ends with the epoch of its tuple (15-quiet), before the
- * first packet leaves to which it would not apply. Nor is it believed for longer than a moment, so
- * that it is of no consequence if tuples change hands where these programs do not see it.
+ * A CPU forgets what it knows of a settled flow when the epoch of the tuple ends (15-quiet), before
+ * the first packet leaves for which another offset is needed; and after a short time in any case,
+ * since these programs do not see everything that a tuple is used for.
  *
- * The flow itself is told now and then only. What it believes of the peer's window errs towards too
- * little, by so much that it hardly ever matters.
+ * The flow's own entry is updated now and then only: the window that it has may be too small by a
+ * little, which hardly ever matters.
  */
 #ifndef CTXPROP_TC_IN_SETTLED_BPF_H
 #define CTXPROP_TC_IN_SETTLED_BPF_H
 
 #include "in-10-ack.bpf.h"
 
-/* The flow is told when the acknowledgements, or the window, have moved by this part of a window,
- */
+/* The entry is updated when acknowledgement or window have moved by 1/SETTLED_PART of a window. */
 #define SETTLED_PART 8
-/* of at least so many bytes, */
+/* Flows with a smaller window are not settled; bytes. */
 #define SETTLED_WINDOW_MIN 16384
-/* and after so many ticks of the kernel's clock (1 to 10 ms). */
+/* It is updated after so many jiffies (1 to 10 ms each) in any case. */
 #define SETTLED_TICKS 100
 
-/* Does the packet say nothing but what the peer has received, and what it takes? */
+/* Is the packet an acknowledgement and nothing else? */
 static __always_inline int settled_is_ack(const struct packet *p)
 {
 	const __u8 others = TCP_SYN | TCP_FIN | TCP_RST | TCP_URG;
@@ -32,7 +31,7 @@ static __always_inline int settled_is_ack(const struct packet *p)
 	return !p->len && (p->flags & (TCP_ACK | others)) == TCP_ACK && !p->fragment;
 }
 
-/* Is this an acknowledgement like the last one that the flow was told of? */
+/* Is this an acknowledgement that the settled offset translates? */
 static __always_inline int settled_fits(struct __sk_buff *skb, const struct packet *p,
 					const struct quiet *known)
 {
@@ -58,8 +57,8 @@ static __always_inline int settled_write(struct __sk_buff *skb, const struct pac
 }
 
 /*
- * Was this an acknowledgement upon which others may follow that change as it has? Not the one upon
- * which the last edit has retired: after that the next request may leave at once.
+ * May the flow be settled from this acknowledgement on? Not if an edit was in flight when it came:
+ * the next request may leave at once then.
  */
 static __always_inline int settled_may_begin(const struct packet *p, const struct flow *f,
 					     const struct ack *a)
@@ -68,7 +67,8 @@ static __always_inline int settled_may_begin(const struct packet *p, const struc
 	       (f->flags & FLOW_WSCALE) && f->window >= SETTLED_WINDOW_MIN && f->peer_ack == a->app;
 }
 
-/* Remember it. Whoever records an edit meanwhile sees `settled`, or is seen here. */
+/* Settle the flow, unless a CPU records an edit at the same time: that sees `settled`, or its edit
+ * is seen here. */
 VERIFIED_ALONE int settled_begin(const struct packet *p)
 {
 	struct scratch *s = scratch_get();

@@ -45,10 +45,10 @@ static __always_inline int ack_retires(const struct packet *p, const struct flow
 }
 
 /*
- * A number from before the highest acknowledgement: of a packet that others have overtaken, or of
- * bytes that came twice. Where it lay among the edits of its time matters: a number that is too low
- * may be one from before the connection, and a block of SACK must not get below its packet's
- * acknowledgement, where it would read as a D-SACK.
+ * Translate a number below the highest acknowledgement: of a packet that was overtaken, or of bytes
+ * that came twice. The edits that were before it then have to be counted: too low a number may lie
+ * before the begin of the connection, and a SACK block below its packet's acknowledgement would be
+ * read as a D-SACK.
  */
 VERIFIED_ALONE __u32 ack_past(struct flow *f, __u32 w, int up)
 {
@@ -95,9 +95,9 @@ static __always_inline void ack_note(const struct packet *p, struct flow *f, con
 }
 
 /*
- * What the app does not get to see of a window: room for the header of its next request, which
- * could not be added if the app filled the window to the last byte. Where a header was added
- * before: there the window is written anyway.
+ * Bytes of a window that are kept from the app, for the header of its next request: if the app
+ * filled the window to the last byte, none could be added. Only on connections that have had a
+ * header, where the window is rewritten anyway.
  */
 static __always_inline __u32 ack_kept(const struct packet *p, const struct ack *a, __u32 bytes)
 {

@@ -138,7 +138,7 @@ VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 	return flow_publish(&key, f) && place == SERVE_START;
 }
 
-/* Read the first packet of it. (Not there: six functions share one stack.) */
+/* Read the first packet of it. (A function of its own: the stack is shared by all callers.) */
 static __always_inline void serve_first(struct __sk_buff *skb, const struct packet *p)
 {
 	struct flow *f = flow_lookup(&p->key);
@@ -173,7 +173,7 @@ VERIFIED_ALONE int serve_begin(struct __sk_buff *skb, const struct packet *p, st
 	return !(f->flags & FLOW_LEARN) || serve_learn(skb, p, f) ? SERVE_READ : SERVE_WAIT;
 }
 
-/* (Not one function with that: six functions share one stack.) */
+/* Apart from serve_begin(), since the stack is shared by all callers. */
 static __always_inline void serve_data(struct __sk_buff *skb, const struct packet *p,
 				       struct flow *f)
 {
@@ -215,9 +215,9 @@ static __always_inline void serve_end(const struct packet *p, struct flow *f)
 }
 
 /*
- * Does a SYN open another connection of the same tuple? One that is repeated on the way, and comes
- * when its connection carries requests already, does not: its number is behind what was read, and
- * no server takes such a one for a new connection, either (RFC 6191).
+ * Does a SYN open another connection of the same tuple? Not a late duplicate that comes when its
+ * connection carries requests already: its number is before what was read, and no server takes that
+ * for a new connection (RFC 6191).
  */
 static __always_inline int serve_is_anew(const struct packet *p, const struct flow *f)
 {

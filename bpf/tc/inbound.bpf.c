@@ -10,6 +10,7 @@
  *   26-open       or a new one: the peer answers our SYN
  *   in-10-ack     acknowledgement, SACK blocks and window, from wire numbers to app numbers
  *   in-20-answer  the few answers that have to be looked at
+ *   in-22-http2   the SETTINGS of servers of HTTP/2
  *   in-25-calling and those to calls that are recorded
  *   in-30-icmp    errors that quote our packets
  *   in-40-request the requests to a local server, and the contexts that they bring
@@ -18,6 +19,7 @@
 #include "25-twin.bpf.h"
 #include "in-05-settled.bpf.h"
 #include "in-20-answer.bpf.h"
+#include "in-22-http2.bpf.h"
 #include "in-25-calling.bpf.h"
 #include "in-30-icmp.bpf.h"
 #include "in-50-serve.bpf.h"
@@ -25,9 +27,9 @@
 char _license[] SEC("license") = "GPL";
 
 /*
- * A packet for a closed flow. The peer has missed our last acknowledgement, and sends again what
- * was not acknowledged: its FIN, and data before it. Whoever answers for our side takes the numbers
- * of his RST from here. Returns the verdict.
+ * A packet for a closed flow: the peer has missed our last acknowledgement and sends its FIN again,
+ * or data before it. Its numbers are translated, since our side takes those of its RST from it.
+ * Returns the verdict.
  */
 static __always_inline int inbound_late(struct __sk_buff *skb, const struct packet *p, __u32 offset)
 {
@@ -60,8 +62,8 @@ static __always_inline int syn_is_local(struct __sk_buff *skb, const struct pack
 }
 
 /*
- * A SYN-ACK: does it answer a SYN that has left here? The memory of those is short; a local socket
- * knows better. `old`: the flow that the tuple has until now, or NULL.
+ * A SYN-ACK: does it answer a SYN that has left here? Few SYNs are remembered (24-twice); if this
+ * one is not, a local socket can tell. `old`: the tuple's flow so far, or NULL.
  */
 VERIFIED_ALONE int inbound_syn_ack(struct __sk_buff *skb, const struct packet *p, struct flow *old)
 {
@@ -85,8 +87,8 @@ VERIFIED_ALONE int inbound_syn_ack(struct __sk_buff *skb, const struct packet *p
 }
 
 /*
- * A SYN of the peer, which may be a stranger's. It says nothing about a flow that is known, unless
- * it answers another SYN than the flow's. Returns whether it passes as it is.
+ * A SYN of the peer, which may be forged. It changes nothing of a flow that is known, unless it
+ * answers another SYN than the flow's. Returns whether it passes as it is.
  */
 static __always_inline int inbound_syn(struct __sk_buff *skb, const struct packet *p,
 				       struct flow *f)
@@ -121,8 +123,9 @@ static __always_inline int inbound_stranger(struct __sk_buff *skb, const struct 
 }
 
 /*
- * A RST is believed as TCP does it (RFC 5961, 3.2): exactly where the next byte is expected. Our
- * side may not have acknowledged the last ones yet. A flow that is forgotten while it lives breaks.
+ * A RST counts where TCP accepts it (RFC 5961, 3.2): exactly at the next byte that is expected,
+ * which may be behind bytes that our side has not acknowledged yet. Any other is ignored, since a
+ * live connection breaks when its flow is forgotten.
  */
 static __always_inline int inbound_reset(const struct packet *p, const struct flow *f)
 {
@@ -130,8 +133,8 @@ static __always_inline int inbound_reset(const struct packet *p, const struct fl
 }
 
 /*
- * Where the peer's bytes end, as far as they came in order, or by its FIN, which may overtake. Of
- * several FINs the first number is right, and none if the peer sends more behind it.
+ * Where the peer's bytes end: as far as they came in order, or at its FIN, which may overtake them.
+ * Of several FINs the lowest number counts, and none if the peer sends more behind it.
  */
 static __always_inline void inbound_note_end(const struct packet *p, struct flow *f,
 					     const struct ack *a)
@@ -168,14 +171,16 @@ static __always_inline void inbound_note(struct __sk_buff *skb, const struct pac
 	ack_note(p, f, a);
 	if (p->len && !(f->flags & FLOW_OPAQUE))
 		answer_data(skb, p, f);
+	if (p->len && (f->flags & FLOW_HTTP2) && csum_intact(skb, p))
+		http2_settings(skb, (struct packet *)p, f);
 	inbound_note_end(p, f, a);
 	if (flow_finished(f))
 		flow_rest(&p->key, f, 0);
 }
 
 /*
- * Would something be lost for good if this packet were damaged? An edit that is forgotten too
- * early, a flow that is taken for closed, an answer that is misread.
+ * Would a damaged packet do lasting harm here? It could retire an edit too early, close a live
+ * flow, or be read as an answer.
  */
 static __always_inline int inbound_matters(const struct packet *p, const struct flow *f)
 {

@@ -13,10 +13,12 @@
  *   25-twin      and so is one that has the same ports as another one
  *   26-open      how the flow of a connection begins that our side opens
  *   30-frame     read its new bytes, as their protocol (http/protocol.h) has it
+ *   31-http2     and those of HTTP/2
  *   35-policy    what the rules say about a request
  *   38-cause     why it is sent
  *   40-decide    a request ends its head here: does it get a header, and where
  *   41-change    or are its trace fields to be changed
+ *   43-http2     the same of HTTP/2
  *   42-read      all events of a payload, one after the other
  *   45-respond   or its way ends here: a response of a local server, which is only read
  *   50-plan      which edits the packet carries, and its bytes on the wire
@@ -41,7 +43,7 @@ char _license[] SEC("license") = "GPL";
 /* Shorter payloads cannot hold a whole request head: "GET / HTTP/1.0" and two line ends. */
 #define HEAD_MIN 16
 
-/* What a payload of a connection met in the middle begins with. */
+/* The connection was open before it was met: what does this payload begin with? */
 static __always_inline enum frame_start learn_start(struct __sk_buff *skb, const struct packet *p)
 {
 	__u8 first;
@@ -54,8 +56,8 @@ static __always_inline enum frame_start learn_start(struct __sk_buff *skb, const
 }
 
 /*
- * The first of the two requests that it takes to join, and where its answer has to begin. It is
- * one only if nothing of it is still to come: what follows could be its body.
+ * Joining takes two requests. This may be the first: note where its answer has to begin. Only a
+ * whole request will do, since what follows half of one could be its body.
  */
 static __always_inline void learn_candidate(struct flow *f, const struct packet *p,
 					    enum frame_start start)
@@ -81,7 +83,7 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 	const __u32 proof = FLOW_CANDIDATE | FLOW_ANSWERED | FLOW_PEER_LAST | FLOW_PEER_SEEN;
 	enum frame_start start = learn_start(skb, p);
 
-	/* The request that was answered, once more: TCP did not wait for the answer. */
+	/* A retransmission of the request that was answered. */
 	if ((f->flags & FLOW_ANSWERED) && !seq_before(f->peer_ack, p->seq + p->len))
 		return 0;
 	if (start == START_OTHER) {
@@ -94,8 +96,7 @@ static __always_inline int learn(struct __sk_buff *skb, const struct packet *p, 
 		return 0;
 	}
 	f->flags &= ~(FLOW_LEARN | FLOW_CANDIDATE | FLOW_ANSWERED);
-	/* Not `sent`: what was sent before, also beyond this packet, cannot get a header any more.
-	 */
+	/* `sent` stays: bytes that were sent before, even beyond this packet, get no header. */
 	f->next = p->seq;
 	protocol_begin(&f->protocol, PROTOCOL_REQUEST);
 	f->id = (struct request_id){};
@@ -112,9 +113,9 @@ static __always_inline int outbound_is_own(struct __sk_buff *skb)
 }
 
 /*
- * Our side opens a connection, and this flow is of the same tuple. A socket that does so is proof
- * that the flow is over, if it was one of ours. Anybody else who sends a SYN is not: the flow is
- * kept until the peer has answered the new number (flow_open()).
+ * A SYN leaves, and there is a flow of its tuple already. If a socket of ours sends it, a flow of
+ * ours is over for certain. Any other SYN proves nothing: the flow is kept until the peer has
+ * answered the new number (flow_open()).
  */
 static __always_inline void outbound_open(struct __sk_buff *skb, const struct packet *p,
 					  const struct flow_key *key, struct flow *f)
@@ -132,8 +133,8 @@ static __always_inline void outbound_open(struct __sk_buff *skb, const struct pa
 }
 
 /*
- * Our side accepts a connection, so it seems: what it once opened between the same ports is over,
- * or this is the opening of both sides at once. Nothing depends on a flow without an offset.
+ * A SYN-ACK leaves, and our side has opened a flow of its tuple before. That flow is over, or both
+ * sides are opening at once (RFC 9293, 3.5). Flows without an offset need no care.
  */
 static __always_inline void outbound_syn_ack(const struct packet *p, const struct flow_key *key,
 					     struct flow *f)
@@ -194,8 +195,8 @@ static __always_inline int outbound_wake(struct __sk_buff *skb, const struct pac
 }
 
 /*
- * The offset of the closed flow that a packet belongs to; 0: none. A live socket whose flow is not
- * known has none, unless a RST has closed that.
+ * The offset of the closed flow that a packet belongs to; 0: none. A packet of a live socket can
+ * only belong to a flow that a forged RST has closed.
  */
 static __always_inline __u32 outbound_lingering(struct __sk_buff *skb, const struct packet *p)
 {
@@ -250,18 +251,18 @@ VERIFIED_ALONE int outbound_stranger(struct __sk_buff *skb, struct packet *p)
 	return NEXT;
 }
 
-/* So far from the peer's last acknowledgement may what it takes lie. */
+/* What the peer takes may lie so far behind its last acknowledgement. */
 static __always_inline __u32 outbound_window(const struct flow *f)
 {
 	return (f->flags & FLOW_WSCALE ? f->window : TCP_WINDOW_MAX) + 1;
 }
 
 /*
- * A RST of ours is believed where the peer can believe it (RFC 5961, 3.2): that is exactly where it
- * expects the next byte, so neither before what it has acknowledged, nor behind what was sent or
- * what it takes. (Or at our FIN, though that was acknowledged: some send it there.) Any other may
- * be a stranger's, behind a gateway, and the connection lives. If it is ours all the same, the peer
- * asks back, and is answered by another one, at the place that it named.
+ * A RST of our side ends the flow only where the peer can accept it (RFC 5961, 3.2): exactly at the
+ * byte that it expects, which is neither before what it has acknowledged, nor behind what was sent,
+ * nor outside its window. (Or at our FIN though that was acknowledged, as some stacks do.) Any
+ * other may be forged by a host behind this gateway, and the connection lives. If it is genuine all
+ * the same, the peer answers with a challenge ACK, and gets another RST at the number it named.
  */
 static __always_inline void outbound_reset(struct __sk_buff *skb, const struct packet *p,
 					   struct flow *f)
@@ -277,7 +278,7 @@ static __always_inline void outbound_reset(struct __sk_buff *skb, const struct p
 		flow_reset(&p->key, f);
 }
 
-/* Can the peer take this FIN, and is nothing sent behind it? Or it is a stranger's. */
+/* Can the peer accept this FIN, and was nothing sent behind it? If not, it may be forged. */
 static __always_inline int outbound_fin_fits(const struct packet *p, const struct flow *f)
 {
 	__u32 end = p->seq + p->len;
@@ -286,7 +287,7 @@ static __always_inline int outbound_fin_fits(const struct packet *p, const struc
 	       flow_near(p->ack, f->peer_next, FLOW_NEAR);
 }
 
-/* Of several FINs the first number is right: nothing is sent behind it. */
+/* Of several FINs the lowest number counts: nothing is sent behind a genuine one. */
 static __always_inline void outbound_fin(const struct packet *p, struct flow *f)
 {
 	__u32 end = p->seq + p->len;
@@ -302,8 +303,8 @@ static __always_inline void outbound_fin(const struct packet *p, struct flow *f)
 #define RCV_SHUTDOWN 1 /* of sk_shutdown: nobody reads any more */
 
 /*
- * With this FIN, if the peer can take it: has the program closed its socket, and gives up what it
- * has asked for? Who has shut one side down may wait for answers still.
+ * A FIN leaves while calls are open: if the program has closed its socket, it has given them up. If
+ * it has only shut down its sending side, it may still wait for answers.
  */
 VERIFIED_ALONE int outbound_gives_up(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
@@ -328,7 +329,7 @@ static __always_inline void outbound_note(const struct packet *p, struct flow *f
 	f->peer_next = p->ack;
 	if (p->len && seq_before(f->sent, end)) {
 		f->sent = end;
-		/* Half a head is not yet a word of our side, nor is what it has said before. */
+		/* Only a whole request, and only new bytes, count as the last word of our side. */
 		if ((f->flags & FLOW_LEARN) || !protocol_in_head(&f->protocol))
 			f->flags &= ~FLOW_PEER_LAST;
 	}
@@ -341,9 +342,9 @@ static __always_inline void outbound_note(const struct packet *p, struct flow *f
 }
 
 /*
- * A forwarded packet whose checksum is wrong is as good as lost. It passes with its numbers
- * translated, for the receiver to drop; one that would carry an edit is dropped here, since a
- * lead would make its bytes look right.
+ * A forwarded packet has a wrong checksum, so the receiver will drop it. It passes with translated
+ * numbers; but one that would carry an edit is dropped here, since a lead (70-lead) made of its
+ * bytes would get a right checksum.
  */
 static __always_inline int outbound_damaged(struct __sk_buff *skb, const struct packet *p,
 					    const struct flow *f)
@@ -385,10 +386,9 @@ static __always_inline void outbound_read(struct read_run *run)
 }
 
 /*
- * Read a packet with payload, and bring it to what it has to be on the wire: both in one function,
- * since to return from one costs as much as a helper. (Where Linux counts in units of 32 bytes,
- * as 6.1 does, the deepest calls from here take the whole stack of 512.) Returns the verdict, or
- * what is left to do.
+ * Read a packet with payload, and change it to what it has to be on the wire. Both in one function,
+ * since a further call costs as much as a helper. (Linux 6.1 counts stack frames in units of 32
+ * bytes: the deepest calls from here take all 512.) Returns the verdict, or what is left to do.
  */
 VERIFIED_ALONE int outbound_payload(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
@@ -406,11 +406,42 @@ VERIFIED_ALONE int outbound_payload(struct __sk_buff *skb, struct packet *p, str
 	return flow_has_offset(f) ? edit_packet(&run.o) : NEXT;
 }
 
-static __always_inline int outbound_data(struct __sk_buff *skb, struct scratch *s, struct packet *p,
-					 struct flow *f)
+/* The same of HTTP/2. */
+VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struct flow *f,
+				  struct http2_flow *h)
 {
-	int verdict = outbound_payload(skb, p, f);
+	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
 
+	if (!o.s || !p || !f)
+		return NEXT;
+	outbound_begin(&o.s->decision, p, f);
+	if (p->flags & TCP_URG)
+		flow_make_opaque(f, REASON_URGENT);
+	if (p->fragment)
+		flow_make_opaque(f, REASON_FRAGMENT);
+	if (!h)
+		flow_make_opaque(f, REASON_LOST);
+	else if (!(f->flags & FLOW_OPAQUE) && flow_begin_framing(f)) {
+		http2_read(skb, o.s, p, f, h);
+		flow_end_framing(f);
+	}
+	flow_unsettle(&p->key, f);
+	if (edits_changing(&f->edits) && change_packet(skb, p, f))
+		return DROP;
+	return flow_has_offset(f) ? edit_packet(&o) : NEXT;
+}
+
+/*
+ * Requests of HTTP/2 get headers on devices with Ethernet headers only: the program for the others
+ * has no stack left on Linux 6.1. There the flow is translated, and left alone from then on.
+ */
+static __always_inline int outbound_data(struct __sk_buff *skb, struct scratch *s, struct packet *p,
+					 struct flow *f, int ethernet)
+{
+	int verdict = ethernet && (f->flags & FLOW_HTTP2) ? NEXT : outbound_payload(skb, p, f);
+
+	if (ethernet && (f->flags & FLOW_HTTP2)) /* also if that has become clear just now */
+		verdict = outbound_http2(skb, p, f, use_http2 ? http2_lookup(&p->key, f) : NULL);
 	if (verdict == EDIT_NUMBER)
 		return edit_number(skb, p, s->plan.wire_seq);
 	if (verdict == EDIT_AT_LENGTH)
@@ -424,7 +455,8 @@ static __always_inline int outbound_control(struct __sk_buff *skb, struct packet
 	return edit_number(skb, p, edits_to_wire(&f->edits, p->seq));
 }
 
-static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *s, struct packet *p)
+static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *s, struct packet *p,
+					 int ethernet)
 {
 	struct flow *f;
 	int verdict;
@@ -446,12 +478,14 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 	if (!skb->sk && (p->len || (p->flags & (TCP_FIN | TCP_RST))) && !csum_intact(skb, p))
 		return outbound_damaged(skb, p, f);
 	if (p->flags & TCP_RST) {
-		/* What it carries, if anything, is a message, and no part of the stream. */
+		/* The payload of a RST is an error message (RFC 9293, 3.5.3), not part of the
+		 * stream. */
 		verdict = outbound_control(skb, p, f);
 		outbound_reset(skb, p, f);
 		return verdict;
 	}
-	verdict = p->len || p->fragment ? outbound_data(skb, s, p, f) : outbound_control(skb, p, f);
+	verdict = p->len || p->fragment ? outbound_data(skb, s, p, f, ethernet)
+					: outbound_control(skb, p, f);
 	if (p->flags & TCP_FIN)
 		outbound_gives_up(skb, p, f);
 	outbound_note(p, f);
@@ -475,7 +509,7 @@ static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
 			outbound_syn(skb, &p);
 		return NEXT;
 	}
-	return outbound_flow(skb, s, &p);
+	return outbound_flow(skb, s, &p, ethernet);
 }
 
 /* Devices with an Ethernet header; loopback has one too. */

@@ -18,7 +18,7 @@ static __always_inline __u64 random_kernel(void)
 	return (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
 }
 
-/* A state of zeros is the one that may not be. */
+/* The generator does not work with a state of zeros. */
 static __noinline int random_seed(struct random *r)
 {
 	for (int i = 0; i < 4; i++)
@@ -41,7 +41,8 @@ static __always_inline __u64 random_next(struct random *r)
 	r->s[0] ^= r->s[3];
 	r->s[2] ^= t;
 	r->s[3] = random_rotate(r->s[3], 45);
-	barrier(); /* or the next state is kept in registers that nobody can spare */
+	barrier(); /* else the compiler keeps the next state in registers, of which there are too
+		      few */
 	return result;
 }
 

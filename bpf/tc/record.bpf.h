@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Beside the way: what user space is told of each request (records.h). Nothing here decides what
+ * Beside the way: the records of requests for user space (records.h). Nothing here decides what
  * becomes of a packet, and without a reader nothing is written.
  */
 #ifndef CTXPROP_TC_RECORD_BPF_H
@@ -52,8 +52,8 @@ struct task_struct {
 } __attribute__((preserve_access_index));
 
 /*
- * What is known of a process, if it is the one at work at this moment; else nothing. Without the
- * stack: calls are as deep here as Linux 6.1 allows.
+ * Fill in cgroup and name of a process if it is the current one; else zeros. Uses no stack: calls
+ * are as deep here as Linux 6.1 allows.
  */
 static __always_inline void record_process(__u32 tgid, struct record_process *ret)
 {
@@ -69,7 +69,7 @@ static __always_inline void record_process(__u32 tgid, struct record_process *re
 	((__u64 *)ret->comm)[1] = comm[1];
 }
 
-/* CLOCK_BOOTTIME of the packet at hand: the clock is read once for all that it is told of. */
+/* CLOCK_BOOTTIME for all records of the packet at hand: the clock is read once. */
 static __always_inline __u64 record_now(struct scratch *s)
 {
 	if (!s->now_ns)
@@ -92,9 +92,9 @@ static __always_inline __u64 records_used(void)
 }
 
 /*
- * Is a request of this trace to be told of? (Counted if not.) `end`: the last eight bytes of the
- * id, `used`: as of records_used(). When several CPUs raise `shed` at once the lower number may
- * stay: the next one corrects it.
+ * Is a request of this trace recorded? (Counted if not.) `end`: the last eight bytes of its id;
+ * `used`: records_used(). If several CPUs raise `shed` at once, the lower number may stay until the
+ * next request.
  */
 static __always_inline int records_take(__u64 end, __u64 used)
 {
@@ -113,8 +113,8 @@ static __always_inline int records_take(__u64 end, __u64 used)
 }
 
 /*
- * Readers look by themselves, several times a second; they are called when it fills early, once
- * for each step that it does: a call costs more than a record. `size`: bytes that are added.
+ * Readers poll the ring several times a second. A wake-up costs more than a record, so there is one
+ * only for each step by which the ring fills. `size`: bytes that are added.
  */
 static __always_inline __u64 records_wakeup(__u64 used, __u32 size)
 {
@@ -129,7 +129,7 @@ static __always_inline int record_begin_write(struct scratch *s, __u64 used)
 {
 	__u32 size = __builtin_offsetof(struct record_begin, head) + s->record.head_size;
 
-	/* What is left then is for ends. (Of parts of a head the trace is not known yet.) */
+	/* The rest of the ring is kept for the ends of requests. */
 	if (used < RECORDS_FULL && size_within(&size, sizeof(s->record)) &&
 	    !bpf_ringbuf_output(&records, &s->record, size, records_wakeup(used, size)))
 		return 0;
@@ -209,7 +209,7 @@ VERIFIED_ALONE int record_head_part(struct __sk_buff *skb, const struct packet *
 	struct scratch *s = scratch_get();
 	__u32 off, size;
 
-	/* Nothing behind the bytes that are kept of a head is of use. */
+	/* Parts behind the first RECORD_HEAD_MAX bytes of a head are not kept. */
 	if (!s || !p || !records_wanted(s) || p->seq - start >= RECORD_HEAD_MAX + p->len)
 		return 0;
 	record_part(p, start, p->len, &off, &size);
@@ -260,8 +260,8 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 }
 
 /*
- * Where the oldest request ends: the next one begins there, or nothing behind it was received. What
- * came out of order was not read here, but the server has it.
+ * Where the oldest request ends: where the next one begins, else where what was received ends. That
+ * may be more than was read here, if some came out of order.
  */
 static __always_inline __u32 serving_read_until(const struct serving *s)
 {
@@ -271,8 +271,8 @@ static __always_inline __u32 serving_read_until(const struct serving *s)
 }
 
 /*
- * Who has taken up request `r`, and when. It may be over for its program before its response is:
- * NULL then.
+ * The thread that has taken up request `r`, and when. `r` is NULL if the program was done with the
+ * request before its response had left.
  */
 static __always_inline void record_taker(const struct serving *serving, const struct request *r,
 					 __u32 how, struct record_end *e)

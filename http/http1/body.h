@@ -63,9 +63,9 @@ HTTP1_INLINE enum protocol_event http1_finish(struct http1 *h)
 }
 
 /* The LF of the blank line: the end of a head, or of trailers. */
-HTTP1_INLINE enum protocol_event http1_at_blank(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_blank(struct http1 *h, struct cursor *c)
 {
-	if (http1_byte(c) != '\n')
+	if (cursor_byte(c) != '\n')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	c->i++;
 	if (h->flags & HTTP1_TRAILERS)
@@ -93,9 +93,9 @@ HTTP1_INLINE enum protocol_event http1_passed(struct http1 *h, __u64 n)
 	return PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum protocol_event http1_at_body(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_body(struct http1 *h, struct cursor *c)
 {
-	__u32 n = http1_left(c);
+	__u32 n = cursor_left(c);
 
 	if (h->state != HTTP1_AT_CLOSE && n > h->left)
 		n = h->left;
@@ -115,10 +115,10 @@ HTTP1_INLINE __u32 http1_hex(__u8 byte)
 }
 
 /* The line of a chunk ends with CR LF only: its bytes are counted, so no guess is harmless. */
-HTTP1_INLINE enum protocol_event http1_at_chunk_size(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_chunk_size(struct http1 *h, struct cursor *c)
 {
-	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
-		__u8 byte = http1_byte(c);
+	for (__u32 n = 0; n < 8 && !cursor_is_empty(c); n++) {
+		__u8 byte = cursor_byte(c);
 		__u32 digit = http1_hex(byte);
 
 		if (digit > 15)
@@ -129,7 +129,7 @@ HTTP1_INLINE enum protocol_event http1_at_chunk_size(struct http1 *h, struct htt
 		h->pos = 1;
 		c->i++;
 	}
-	if (http1_empty(c) || http1_hex(http1_byte(c)) < 16)
+	if (cursor_is_empty(c) || http1_hex(cursor_byte(c)) < 16)
 		return PROTOCOL_NONE;
 	if (!h->pos)
 		return http1_refuse(h, HTTP1_STOP_LENGTH);
@@ -138,16 +138,16 @@ HTTP1_INLINE enum protocol_event http1_at_chunk_size(struct http1 *h, struct htt
 }
 
 /* What may follow the size: the end of the line, or extensions, which mean nothing here. */
-HTTP1_INLINE enum protocol_event http1_at_chunk_ext(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_chunk_ext(struct http1 *h, struct cursor *c)
 {
-	__u8 byte = http1_byte(c);
+	__u8 byte = cursor_byte(c);
 
 	if (h->pos == 1 && byte != ';' && byte != '\r' && !http1_is_blank(byte))
 		return http1_refuse(h, HTTP1_STOP_LENGTH);
 	h->pos = 2;
 	if (!http1_find(c, http1_controls))
 		return PROTOCOL_NONE;
-	byte = http1_byte(c);
+	byte = cursor_byte(c);
 	if (byte != '\r' && byte != '\t')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	if (byte == '\r')
@@ -157,9 +157,9 @@ HTTP1_INLINE enum protocol_event http1_at_chunk_ext(struct http1 *h, struct http
 }
 
 /* The last chunk has no bytes; trailers follow, in lines with CR LF. */
-HTTP1_INLINE enum protocol_event http1_at_chunk_size_lf(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_chunk_size_lf(struct http1 *h, struct cursor *c)
 {
-	if (http1_byte(c) != '\n')
+	if (cursor_byte(c) != '\n')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	c->i++;
 	h->state = HTTP1_AT_CHUNK;
@@ -172,11 +172,11 @@ HTTP1_INLINE enum protocol_event http1_at_chunk_size_lf(struct http1 *h, struct 
 }
 
 /* CR and LF after the bytes of a chunk. */
-HTTP1_INLINE enum protocol_event http1_at_chunk_end(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_chunk_end(struct http1 *h, struct cursor *c)
 {
 	int cr = h->state == HTTP1_AT_CHUNK_CR;
 
-	if (http1_byte(c) != (cr ? '\r' : '\n'))
+	if (cursor_byte(c) != (cr ? '\r' : '\n'))
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	c->i++;
 	if (cr)

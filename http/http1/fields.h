@@ -114,11 +114,11 @@ HTTP1_INLINE enum protocol_event http1_end_name(struct http1 *h)
 }
 
 /* One word of a name at most. No name that matters is a multiple of eight bytes long. */
-HTTP1_INLINE enum protocol_event http1_at_name(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_name(struct http1 *h, struct cursor *c)
 {
-	__u64 word = http1_word(c), ends = http1_no_name(word);
+	__u64 word = cursor_word(c), ends = http1_no_name(word);
 	__u32 end = http1_before(ends);
-	__u32 n = http1_left(c), room = 8 - h->pos;
+	__u32 n = cursor_left(c), room = 8 - h->pos;
 
 	if (n > room)
 		n = room;
@@ -126,7 +126,7 @@ HTTP1_INLINE enum protocol_event http1_at_name(struct http1 *h, struct http1_cur
 		n = end;
 	if (n) {
 		word |= HTTP1_EACH(0x20);
-		h->word |= http1_low_bytes(word, n) << (8 * h->pos & 63);
+		h->word |= word_low(word, n) << (8 * h->pos & 63);
 		h->pos += n;
 		c->i += n;
 	}
@@ -135,19 +135,19 @@ HTTP1_INLINE enum protocol_event http1_at_name(struct http1 *h, struct http1_cur
 		http1_enter(h, h->name == HTTP1_NAME_OTHER ? HTTP1_AT_NAME_REST : HTTP1_AT_NAME);
 		return PROTOCOL_NONE;
 	}
-	if (n < end || http1_empty(c))
+	if (n < end || cursor_is_empty(c))
 		return PROTOCOL_NONE;
-	if (http1_byte(c) != ':')
+	if (cursor_byte(c) != ':')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	c->i++;
 	return http1_end_name(h);
 }
 
-HTTP1_INLINE enum protocol_event http1_at_name_rest(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_name_rest(struct http1 *h, struct cursor *c)
 {
 	if (!http1_find(c, http1_no_name))
 		return PROTOCOL_NONE;
-	if (http1_byte(c) != ':')
+	if (cursor_byte(c) != ':')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	c->i++;
 	h->state = HTTP1_AT_VALUE;
@@ -155,22 +155,22 @@ HTTP1_INLINE enum protocol_event http1_at_name_rest(struct http1 *h, struct http
 }
 
 /* The cursor stands on a byte that is to end a field line, in the way of the whole head. */
-HTTP1_INLINE enum protocol_event http1_end_line(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_end_line(struct http1 *h, struct cursor *c)
 {
 	int bare = h->flags & HTTP1_BARE_LF;
 
-	if (http1_byte(c) != (bare ? '\n' : '\r'))
+	if (cursor_byte(c) != (bare ? '\n' : '\r'))
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	h->state = bare ? HTTP1_AT_FIELD : HTTP1_AT_LF;
 	c->i++;
 	return PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum protocol_event http1_at_value(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_value(struct http1 *h, struct cursor *c)
 {
 	if (!http1_find(c, http1_controls))
 		return PROTOCOL_NONE;
-	if (http1_byte(c) != '\t')
+	if (cursor_byte(c) != '\t')
 		return http1_end_line(h, c);
 	c->i++;
 	return PROTOCOL_NONE;
@@ -181,21 +181,21 @@ HTTP1_INLINE enum protocol_event http1_at_value(struct http1 *h, struct http1_cu
  * in `word`; the rest is returned piece by piece, this one from `ret_from` on. `pos` counts the
  * pieces: 0, 1, or 2 for more.
  */
-HTTP1_INLINE enum protocol_event http1_at_traced(struct http1 *h, struct http1_cursor *c,
-						 __u32 *ret_from)
+HTTP1_INLINE enum protocol_event http1_at_traced(struct http1 *h, struct cursor *c, __u32 *ret_from)
 {
 	__u32 before = c->i;
 
 	if (!h->pos) {
-		for (__u32 n = 0; n < 8 && !http1_empty(c) && http1_is_blank(http1_byte(c)); n++)
+		for (__u32 n = 0; n < 8 && !cursor_is_empty(c) && http1_is_blank(cursor_byte(c));
+		     n++)
 			c->i++;
 		h->word += c->i - before;
-		if (http1_empty(c) || http1_is_blank(http1_byte(c)))
+		if (cursor_is_empty(c) || http1_is_blank(cursor_byte(c)))
 			return PROTOCOL_NONE;
 		before = c->i;
 	}
 	http1_find(c, http1_controls);
-	if (c->i == before && http1_byte(c) == '\t')
+	if (c->i == before && cursor_byte(c) == '\t')
 		c->i++;
 	else if (c->i == before && h->pos)
 		return http1_end_line(h, c);
@@ -226,10 +226,10 @@ HTTP1_INLINE int http1_length_byte(struct http1 *h, __u8 byte)
 	return 0;
 }
 
-HTTP1_INLINE enum protocol_event http1_length(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_length(struct http1 *h, struct cursor *c)
 {
-	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
-		__u8 byte = http1_byte(c);
+	for (__u32 n = 0; n < 8 && !cursor_is_empty(c); n++) {
+		__u8 byte = cursor_byte(c);
 
 		if (http1_is_line_end(byte) && h->pos != HTTP1_LENGTH_BEFORE)
 			return http1_end_line(h, c);
@@ -271,10 +271,10 @@ HTTP1_INLINE int http1_coding_byte(struct http1 *h, __u8 byte)
 	return 0;
 }
 
-HTTP1_INLINE enum protocol_event http1_coding(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_coding(struct http1 *h, struct cursor *c)
 {
-	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
-		__u8 byte = http1_byte(c);
+	for (__u32 n = 0; n < 8 && !cursor_is_empty(c); n++) {
+		__u8 byte = cursor_byte(c);
 
 		if (http1_is_line_end(byte) && h->pos) {
 			http1_end_coding(h);
@@ -294,7 +294,7 @@ HTTP1_INLINE enum protocol_event http1_coding(struct http1 *h, struct http1_curs
 HTTP1_ALONE __u32 http1_framing_value(struct http1 *h, const struct protocol_window *w, __u32 i,
 				      __u32 len)
 {
-	struct http1_cursor c = {.window = w, .i = i, .len = len};
+	struct cursor c = {.window = w, .i = i, .len = len};
 
 	if (!h || !w)
 		return i;
@@ -305,15 +305,15 @@ HTTP1_ALONE __u32 http1_framing_value(struct http1 *h, const struct protocol_win
 	return c.i;
 }
 
-HTTP1_INLINE enum protocol_event http1_at_framing_value(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_framing_value(struct http1 *h, struct cursor *c)
 {
 	c->i = http1_framing_value(h, c->window, c->i, c->len);
 	return h->state == HTTP1_AT_STOP ? PROTOCOL_STOP : PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum protocol_event http1_at_lf(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_lf(struct http1 *h, struct cursor *c)
 {
-	if (http1_byte(c) != '\n')
+	if (cursor_byte(c) != '\n')
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	h->state = HTTP1_AT_FIELD;
 	c->i++;
@@ -321,11 +321,11 @@ HTTP1_INLINE enum protocol_event http1_at_lf(struct http1 *h, struct http1_curso
 }
 
 /* The blank line begins. A request body in a coding that has no end is read by nobody alike. */
-HTTP1_INLINE enum protocol_event http1_begin_blank(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_begin_blank(struct http1 *h, struct cursor *c)
 {
 	int bare = h->flags & HTTP1_BARE_LF;
 
-	if (http1_byte(c) != (bare ? '\n' : '\r'))
+	if (cursor_byte(c) != (bare ? '\n' : '\r'))
 		return http1_refuse(h, HTTP1_STOP_MALFORMED);
 	if (h->kind == PROTOCOL_REQUEST &&
 	    (h->flags & (HTTP1_CODED | HTTP1_CHUNKED)) == HTTP1_CODED)
@@ -346,9 +346,9 @@ HTTP1_INLINE int http1_may_matter(__u8 letter)
 }
 
 /* The first byte of a line: a blank one, or a field. A folded line is refused. */
-HTTP1_INLINE enum protocol_event http1_at_field(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_field(struct http1 *h, struct cursor *c)
 {
-	__u8 byte = http1_byte(c);
+	__u8 byte = cursor_byte(c);
 
 	if (http1_is_line_end(byte))
 		return http1_begin_blank(h, c);

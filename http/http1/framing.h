@@ -76,12 +76,12 @@ static inline enum protocol_event http1_skip(struct http1 *h, __u64 n)
 /* Run one stage: `state` is where the automaton stands, and bytes are left. */
 #define HTTP1_STAGE(state_, stage)                                                                 \
 	do {                                                                                       \
-		if (!event && h->state == (state_) && !http1_empty(c))                             \
+		if (!event && h->state == (state_) && !cursor_is_empty(c))                         \
 			event = stage(h, c);                                                       \
 	} while (0)
 
 /* The stages of a start line, in their order: a short one passes in one step. */
-HTTP1_INLINE enum protocol_event http1_start_line(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_start_line(struct http1 *h, struct cursor *c)
 {
 	enum protocol_event event = PROTOCOL_NONE;
 
@@ -99,7 +99,7 @@ HTTP1_INLINE enum protocol_event http1_start_line(struct http1 *h, struct http1_
 }
 
 /* The stages of a field line, from its second byte to the first one of the next line. */
-HTTP1_INLINE enum protocol_event http1_field_line(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_field_line(struct http1 *h, struct cursor *c)
 {
 	enum protocol_event event = PROTOCOL_NONE;
 
@@ -113,7 +113,7 @@ HTTP1_INLINE enum protocol_event http1_field_line(struct http1 *h, struct http1_
 	return event;
 }
 
-HTTP1_INLINE enum protocol_event http1_body_stages(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_body_stages(struct http1 *h, struct cursor *c)
 {
 	enum protocol_event event = PROTOCOL_NONE;
 
@@ -123,7 +123,7 @@ HTTP1_INLINE enum protocol_event http1_body_stages(struct http1 *h, struct http1
 	HTTP1_STAGE(HTTP1_AT_CHUNK_SIZE, http1_at_chunk_size);
 	HTTP1_STAGE(HTTP1_AT_CHUNK_EXT, http1_at_chunk_ext);
 	HTTP1_STAGE(HTTP1_AT_CHUNK_SIZE_LF, http1_at_chunk_size_lf);
-	if (http1_skippable(h) && !http1_empty(c))
+	if (http1_skippable(h) && !cursor_is_empty(c))
 		return http1_at_body(h, c);
 	HTTP1_STAGE(HTTP1_AT_CHUNK_CR, http1_at_chunk_end);
 	HTTP1_STAGE(HTTP1_AT_CHUNK_LF, http1_at_chunk_end);
@@ -138,8 +138,8 @@ HTTP1_INLINE enum protocol_event http1_body_stages(struct http1 *h, struct http1
  * The stages of a head, over up to `lines` field lines. With more than one, the event of a
  * line is not returned: the first one's place is put down in `line` instead.
  */
-HTTP1_INLINE enum protocol_event http1_head_stages(struct http1 *h, struct http1_cursor *c,
-						   __u32 lines, __u32 *line)
+HTTP1_INLINE enum protocol_event http1_head_stages(struct http1 *h, struct cursor *c, __u32 lines,
+						   __u32 *line)
 {
 	enum protocol_event event = PROTOCOL_NONE;
 	__u32 before = c->i;
@@ -147,7 +147,8 @@ HTTP1_INLINE enum protocol_event http1_head_stages(struct http1 *h, struct http1
 	if (h->state <= HTTP1_AT_START_END)
 		event = http1_start_line(h, c);
 	for (__u32 n = 0; n < lines && !event; n++) {
-		if (h->state <= HTTP1_AT_START_END || h->state >= HTTP1_AT_TRACED || http1_empty(c))
+		if (h->state <= HTTP1_AT_START_END || h->state >= HTTP1_AT_TRACED ||
+		    cursor_is_empty(c))
 			break;
 		event = http1_field_line(h, c);
 		if (event != PROTOCOL_LINE || lines == 1)
@@ -163,31 +164,30 @@ HTTP1_INLINE enum protocol_event http1_head_stages(struct http1 *h, struct http1
 }
 
 /* A piece of a value that is shown to the caller, from `ret_from` on. */
-HTTP1_INLINE enum protocol_event http1_traced(struct http1 *h, struct http1_cursor *c,
-					      __u32 *ret_from)
+HTTP1_INLINE enum protocol_event http1_traced(struct http1 *h, struct cursor *c, __u32 *ret_from)
 {
 	__u32 before = c->i;
 	enum protocol_event event = PROTOCOL_NONE;
 
-	if (h->state == HTTP1_AT_TRACED && !http1_empty(c))
+	if (h->state == HTTP1_AT_TRACED && !cursor_is_empty(c))
 		event = http1_at_traced(h, c, ret_from);
 	h->head += c->i - before;
 	return event;
 }
 
 /* From within a shown value, if that is where `h` stands, up to the next one. */
-HTTP1_INLINE enum protocol_event http1_head(struct http1 *h, struct http1_cursor *c, __u32 lines,
+HTTP1_INLINE enum protocol_event http1_head(struct http1 *h, struct cursor *c, __u32 lines,
 					    __u32 *line, __u32 *ret_from)
 {
 	enum protocol_event event = http1_traced(h, c, ret_from);
 
-	if (!event && h->state < HTTP1_AT_TRACED && !http1_empty(c))
+	if (!event && h->state < HTTP1_AT_TRACED && !cursor_is_empty(c))
 		event = http1_head_stages(h, c, lines, line);
 	return event ? event : http1_traced(h, c, ret_from);
 }
 
 /* As far as one call goes from where `h` and `c` stand. */
-HTTP1_INLINE enum protocol_event http1_advance(struct http1 *h, struct http1_cursor *c, __u32 lines,
+HTTP1_INLINE enum protocol_event http1_advance(struct http1 *h, struct cursor *c, __u32 lines,
 					       __u32 *line, __u32 *ret_from)
 {
 	if (h->state == HTTP1_AT_STOP)
@@ -200,7 +200,7 @@ HTTP1_INLINE enum protocol_event http1_advance(struct http1 *h, struct http1_cur
 }
 
 /* `from`: of PROTOCOL_VALUE, where it begins. */
-HTTP1_INLINE struct protocol_step http1_met(const struct http1 *h, const struct http1_cursor *c,
+HTTP1_INLINE struct protocol_step http1_met(const struct http1 *h, const struct cursor *c,
 					    enum protocol_event event, __u32 from)
 {
 	__u32 at = event == PROTOCOL_VALUE ? from : c->i;
@@ -215,26 +215,25 @@ HTTP1_INLINE struct protocol_step http1_met(const struct http1 *h, const struct 
  * Consume bytes of window[i..len), len <= PROTOCOL_WINDOW, up to the next event or as far as one
  * step goes; each step consumes something or has an event. At most one event is returned:
  *
- * PROTOCOL_LINE   a field line begins at `at`, and its first byte is there: something may be
- *              inserted before it. Not for trailers.
- * PROTOCOL_BLANK  the blank line that ends the head begins at `at`, and no field can follow. With
- *              CR LF as line end the CR is enough. The flags about the fields are final.
- *              Not for trailers.
- * PROTOCOL_HEAD   the head ends before `at`; `status` and `flags` are final, `left` is the length
- *              of the body, if it has one.
- * PROTOCOL_END    the message ends before `at`. After a head without body it comes by itself in
- *              the next step, see http1_pending(). Whatever follows is the next message.
- * PROTOCOL_VALUE  the bytes from `at` to the end of what this step consumes belong to the value of
- * a traceparent, tracestate or x-request-id field (`name` says which). It comes in pieces, the
- * first of which (`pos` is 1 then) has no blanks before it: `word` of them stand between it and the
- * colon. That of an empty value is empty. Only of requests. PROTOCOL_STOP   the byte at `at` (after
- * CONNECT or 101: what follows the head) is not framed, and nothing after it; `stop` says why.
- * Every later step says so again.
+ * - PROTOCOL_LINE: a field line begins at `at`, and its first byte is there: something may be
+ *   inserted before it. Not for trailers.
+ * - PROTOCOL_BLANK: the blank line that ends the head begins at `at`, and no field can follow. If
+ *   lines end with CR LF the CR is enough. The flags about the fields are final. Not for trailers.
+ * - PROTOCOL_HEAD: the head ends before `at`; `status` and `flags` are final, `left` is the length
+ *   of the body, if it has one.
+ * - PROTOCOL_END: the message ends before `at`. After a head without body it comes by itself in
+ *   the next step, see http1_pending(). Whatever follows is the next message.
+ * - PROTOCOL_VALUE: the bytes from `at` to the end of what this step consumes are a piece of the
+ *   value of a traceparent, tracestate or x-request-id field (`name` says which). Before the first
+ *   piece (`pos` is 1 then) are `word` blanks, up to the colon. The piece of an empty value is
+ *   empty. Only of requests.
+ * - PROTOCOL_STOP: the byte at `at` (after CONNECT or 101: what follows the head) is not framed,
+ * and nothing after it; `stop` says why. Every later step says so again.
  */
 HTTP1_INLINE struct protocol_step http1_step(struct http1 *h, const struct protocol_window *window,
 					     __u32 i, __u32 len)
 {
-	struct http1_cursor c = {.window = window, .i = i, .len = len};
+	struct cursor c = {.window = window, .i = i, .len = len};
 	__u32 line = PROTOCOL_NOWHERE, from = i;
 	enum protocol_event event = http1_advance(h, &c, 1, &line, &from);
 
@@ -248,7 +247,7 @@ HTTP1_INLINE struct protocol_step http1_step(struct http1 *h, const struct proto
 HTTP1_INLINE struct protocol_step http1_scan(struct http1 *h, const struct protocol_window *window,
 					     __u32 i, __u32 len, __u32 *line)
 {
-	struct http1_cursor c = {.window = window, .i = i, .len = len};
+	struct cursor c = {.window = window, .i = i, .len = len};
 	__u32 from = i;
 	enum protocol_event event = http1_advance(h, &c, HTTP1_SCAN_LINES, line, &from);
 

@@ -9,7 +9,7 @@
 #ifndef CTXPROP_HTTP1_SCAN_H
 #define CTXPROP_HTTP1_SCAN_H
 
-#include "word.h"
+#include "../cursor.h"
 #include "state.h"
 
 #define HTTP1_EACH(byte) (0x0101010101010101ull * (byte))
@@ -18,53 +18,6 @@
 #define HTTP1_TEXT(a, b, c, d, e, f, g, h)                                                         \
 	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \
 	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
-
-/* The part of a window that is still to be read. */
-struct http1_cursor {
-	const struct protocol_window *window;
-	__u32 i;
-	__u32 len;
-};
-
-/*
- * Bytes that are left. A number of its own: what a comparison of `i` with `len` says about both
- * would tell apart, to the verifier, all ways that lead to a stage.
- */
-HTTP1_INLINE __u32 http1_left(const struct http1_cursor *c)
-{
-	__u32 left = c->len - c->i;
-
-	HTTP1_AS_IT_IS(left);
-	return left;
-}
-
-HTTP1_INLINE int http1_empty(const struct http1_cursor *c)
-{
-	return (__s32)http1_left(c) <= 0;
-}
-
-HTTP1_INLINE __u8 http1_byte(const struct http1_cursor *c)
-{
-	return c->window->byte[c->i & (PROTOCOL_WINDOW - 1)];
-}
-
-/* Where the cursor stands. */
-HTTP1_INLINE const __u8 *http1_at(const struct http1_cursor *c)
-{
-	return c->window->byte + (c->i & (PROTOCOL_WINDOW - 1));
-}
-
-/* The same at the cursor; bytes at or beyond `len` are left-overs. */
-HTTP1_INLINE __u64 http1_word(const struct http1_cursor *c)
-{
-	return word_load(http1_at(c));
-}
-
-/* The low `n` bytes of a word; 1 <= n <= 8. */
-HTTP1_INLINE __u64 http1_low_bytes(__u64 word, __u32 n)
-{
-	return word & (~0ull >> ((64 - 8 * n) & 63));
-}
 
 /* How many bytes stand before the one that the lowest bit of a mask marks; 8: none is marked. */
 HTTP1_INLINE __u32 http1_before(__u64 mask)
@@ -110,9 +63,9 @@ HTTP1_INLINE __u64 http1_no_name(__u64 word)
  * grows word by word: made of the number of words, it would have one known value on each way out
  * of the loop, and the verifier would follow all of them.
  */
-HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
+HTTP1_INLINE int http1_find(struct cursor *c, __u64 (*stops)(__u64 word))
 {
-	const __u8 *from = http1_at(c);
+	const __u8 *from = cursor_at(c);
 	__u64 mask = 0;
 	__u32 i = c->i;
 
@@ -124,25 +77,25 @@ HTTP1_INLINE int http1_find(struct http1_cursor *c, __u64 (*stops)(__u64 word))
 		if (mask)
 			break;
 		i += 8;
-		HTTP1_AS_IT_IS(i);
+		PROTOCOL_AS_IT_IS(i);
 	}
 	c->i = i + (http1_before(mask) & 7); /* & 7: where there is none, i is at the end */
-	if (!http1_empty(c))
+	if (!cursor_is_empty(c))
 		return mask != 0;
 	c->i = c->len;
 	return 0;
 }
 
 /* Collect bytes in `word` until it holds `want` (at most 8). Returns whether it does. */
-HTTP1_INLINE int http1_collect(struct http1 *h, struct http1_cursor *c, __u32 want)
+HTTP1_INLINE int http1_collect(struct http1 *h, struct cursor *c, __u32 want)
 {
-	__u32 n = want - h->pos, left = http1_left(c);
+	__u32 n = want - h->pos, left = cursor_left(c);
 
-	if (http1_empty(c))
+	if (cursor_is_empty(c))
 		return 0;
 	if (n > left)
 		n = left;
-	h->word |= http1_low_bytes(http1_word(c), n) << (8 * h->pos & 63);
+	h->word |= word_low(cursor_word(c), n) << (8 * h->pos & 63);
 	h->pos += n;
 	c->i += n;
 	return h->pos == want;

@@ -21,9 +21,9 @@ HTTP1_INLINE void http1_reset(struct http1 *h)
 }
 
 /* Empty lines before a message are passed over (RFC 9112, 2.2). */
-HTTP1_INLINE enum protocol_event http1_at_start(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_start(struct http1 *h, struct cursor *c)
 {
-	__u8 byte = http1_byte(c);
+	__u8 byte = cursor_byte(c);
 
 	if (byte == '\n') {
 		c->i++;
@@ -40,9 +40,9 @@ HTTP1_INLINE enum protocol_event http1_at_start(struct http1 *h, struct http1_cu
 	return PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum protocol_event http1_at_start_lf(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_start_lf(struct http1 *h, struct cursor *c)
 {
-	if (http1_byte(c) != '\n')
+	if (cursor_byte(c) != '\n')
 		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
 	h->state = HTTP1_AT_START;
 	c->i++;
@@ -50,9 +50,9 @@ HTTP1_INLINE enum protocol_event http1_at_start_lf(struct http1 *h, struct http1
 }
 
 /* A TLS record of type handshake has the major version 3 as its second byte. */
-HTTP1_INLINE enum protocol_event http1_at_tls(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_tls(struct http1 *h, struct cursor *c)
 {
-	return http1_refuse(h, http1_byte(c) == 0x03 ? HTTP1_STOP_TLS : HTTP1_STOP_NOT_HTTP);
+	return http1_refuse(h, cursor_byte(c) == 0x03 ? HTTP1_STOP_TLS : HTTP1_STOP_NOT_HTTP);
 }
 
 /* The method is complete: which one matters to framing? */
@@ -70,10 +70,10 @@ HTTP1_INLINE enum protocol_event http1_end_method(struct http1 *h)
 }
 
 /* Take the capital letters at hand, as far as `word` has room for them. */
-HTTP1_INLINE void http1_take_capitals(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE void http1_take_capitals(struct http1 *h, struct cursor *c)
 {
-	__u64 word = http1_word(c), ends = http1_no_capital(word);
-	__u32 n = http1_before(ends), room = 8 - h->pos, left = http1_left(c);
+	__u64 word = cursor_word(c), ends = http1_no_capital(word);
+	__u32 n = http1_before(ends), room = 8 - h->pos, left = cursor_left(c);
 
 	if (n > room)
 		n = room;
@@ -81,16 +81,16 @@ HTTP1_INLINE void http1_take_capitals(struct http1 *h, struct http1_cursor *c)
 		n = left;
 	if (!n)
 		return;
-	h->word |= http1_low_bytes(word, n) << (8 * h->pos & 63);
+	h->word |= word_low(word, n) << (8 * h->pos & 63);
 	h->pos += n;
 	c->i += n;
 }
 
-HTTP1_INLINE enum protocol_event http1_at_method(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_method(struct http1 *h, struct cursor *c)
 {
 	http1_take_capitals(h, c);
-	for (__u32 n = 0; n < 8 && !http1_empty(c); n++) {
-		__u8 byte = http1_byte(c);
+	for (__u32 n = 0; n < 8 && !cursor_is_empty(c); n++) {
+		__u8 byte = cursor_byte(c);
 
 		if (byte == ' ' && h->pos) {
 			c->i++;
@@ -107,7 +107,7 @@ HTTP1_INLINE enum protocol_event http1_at_method(struct http1 *h, struct http1_c
 }
 
 /* `pos` tells whether the target has begun. */
-HTTP1_INLINE enum protocol_event http1_at_target(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_target(struct http1 *h, struct cursor *c)
 {
 	__u32 before = c->i;
 	int found = http1_find(c, http1_no_target);
@@ -116,7 +116,7 @@ HTTP1_INLINE enum protocol_event http1_at_target(struct http1 *h, struct http1_c
 		h->pos = 1;
 	if (!found)
 		return PROTOCOL_NONE;
-	if (http1_byte(c) != ' ' || !h->pos)
+	if (cursor_byte(c) != ' ' || !h->pos)
 		return http1_refuse(h, HTTP1_STOP_NOT_HTTP);
 	c->i++;
 	http1_enter(h, HTTP1_AT_VERSION);
@@ -136,7 +136,7 @@ HTTP1_INLINE enum protocol_event http1_check_version(struct http1 *h)
 	return PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum protocol_event http1_at_version(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_version(struct http1 *h, struct cursor *c)
 {
 	if (!http1_collect(h, c, 8))
 		return PROTOCOL_NONE;
@@ -144,7 +144,7 @@ HTTP1_INLINE enum protocol_event http1_at_version(struct http1 *h, struct http1_
 	return http1_check_version(h);
 }
 
-HTTP1_INLINE enum protocol_event http1_at_status_version(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_status_version(struct http1 *h, struct cursor *c)
 {
 	enum protocol_event event;
 
@@ -163,10 +163,10 @@ HTTP1_INLINE __u32 http1_digit(__u8 byte)
 }
 
 /* SP and three digits, the first of which is not 0; `pos` counts them. */
-HTTP1_INLINE enum protocol_event http1_at_status(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_status(struct http1 *h, struct cursor *c)
 {
-	for (__u32 n = 0; n < 4 && !http1_empty(c); n++) {
-		__u8 byte = http1_byte(c);
+	for (__u32 n = 0; n < 4 && !cursor_is_empty(c); n++) {
+		__u8 byte = cursor_byte(c);
 		__u32 digit = http1_digit(byte);
 
 		if (h->pos ? digit > 9 || (h->pos == 1 && !digit) : byte != ' ')
@@ -183,9 +183,9 @@ HTTP1_INLINE enum protocol_event http1_at_status(struct http1 *h, struct http1_c
 }
 
 /* What ends the start line decides how every line of the head ends. */
-HTTP1_INLINE enum protocol_event http1_at_start_end(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_start_end(struct http1 *h, struct cursor *c)
 {
-	__u8 byte = http1_byte(c);
+	__u8 byte = cursor_byte(c);
 
 	if (byte == '\r') {
 		h->state = HTTP1_AT_LF;
@@ -201,11 +201,11 @@ HTTP1_INLINE enum protocol_event http1_at_start_end(struct http1 *h, struct http
 	return PROTOCOL_NONE;
 }
 
-HTTP1_INLINE enum protocol_event http1_at_reason(struct http1 *h, struct http1_cursor *c)
+HTTP1_INLINE enum protocol_event http1_at_reason(struct http1 *h, struct cursor *c)
 {
 	if (!http1_find(c, http1_controls))
 		return PROTOCOL_NONE;
-	if (http1_byte(c) != '\t')
+	if (cursor_byte(c) != '\t')
 		return http1_at_start_end(h, c);
 	c->i++;
 	return PROTOCOL_NONE;

@@ -21,13 +21,6 @@
 #define HTTP1_ALONE static inline
 #endif
 
-/* The number is computed here: the compiler may not put it together of others further down. */
-#ifdef __bpf__
-#define HTTP1_AS_IT_IS(number) asm volatile("" : "+r"(number))
-#else
-#define HTTP1_AS_IT_IS(number)
-#endif
-
 /* About the message at hand, until the next one begins. */
 enum http1_flags {
 	HTTP1_TRACEPARENT = 1 << 0,  /* a traceparent field was seen */

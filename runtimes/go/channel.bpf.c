@@ -1,32 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work that goroutines hand to others over channels: whose message does who get? All places hold
- * the lock of the channel. Attached only to programs that have calls of unknown goroutines.
+ * the lock of the channel. And whom they wake then. Attached only to programs that have calls, or
+ * samples, of unknown goroutines.
  */
+#include "engine/maps.bpf.h"
+#include "runtimes/go/handed.h"
 #include "runtimes/go/maps.bpf.h"
 #include "runtimes/go/uprobe.bpf.h"
-
-/*
- * A goroutine receives one message more. If it has done nothing about the one before, then it
- * collects messages, or they are things to use: from then on it may be at any of them. If it
- * has only sent something meanwhile, this one may be an answer, and not what it goes on with.
- */
-static __always_inline void goroutine_gets(struct goroutine *receiver, const struct named *named)
-{
-	__u64 before = receiver->handed.request;
-	__u64 done = receiver->flags & (GOROUTINE_SENT | GOROUTINE_STARTED);
-	int differs = before && named->request && before != named->request;
-
-	receiver->handed = *named;
-	receiver->flags &= ~(__u64)(GOROUTINE_SENT | GOROUTINE_STARTED);
-	if (differs && !(done & GOROUTINE_STARTED) && request_lookup(before)) {
-		receiver->handed.doubtful = 1;
-		if (!done)
-			receiver->flags |= GOROUTINE_KEEPS;
-	}
-	if (receiver->flags & GOROUTINE_KEEPS)
-		receiver->handed.request = 0;
-}
 
 /* A message with what is `named` reaches a goroutine. */
 static __always_inline void deliver(const struct worker_key *to, const struct named *named)
@@ -41,6 +22,26 @@ static __always_inline void deliver(const struct worker_key *to, const struct na
 		goroutine_gets(receiver, named);
 	else if (named->request)
 		goroutine_set(to, &first);
+}
+
+/* Is request `id` of a goroutine that waits for some other one? */
+static __always_inline int is_waited_for(const struct runtime *runtime, __u64 id)
+{
+	const struct request *r = request_lookup(id);
+
+	return r && r->worker.context && goroutine_waits(&runtime->go, r->worker.context);
+}
+
+/* A message that hands over no work reaches a goroutine; of a timer: no goroutine has sent it. */
+static __always_inline void signal(const struct runtime *runtime, const struct worker_key *to,
+				   int is_of_timer)
+{
+	struct goroutine *receiver = goroutine_lookup(to);
+
+	if (!receiver || !receiver->handed.request)
+		return;
+	goroutine_is_signalled(receiver,
+			       is_of_timer && !is_waited_for(runtime, receiver->handed.request));
 }
 
 /* For which request a goroutine sends a message. */
@@ -105,19 +106,45 @@ static __always_inline void take(const struct process_address *place, const stru
 	deliver(to, &named);
 }
 
-/* runtime.send: the current goroutine finds one that waits to receive. */
+/* The request of a goroutine that is woken: that it has read, or was started for. */
+static __always_inline __u64 works_for(const struct worker_key *key)
+{
+	const struct goroutine *goroutine = goroutine_lookup(key);
+	__u64 own = goroutine_reads(key);
+
+	if (own)
+		return own;
+	return goroutine && request_lookup(goroutine->inherited) ? goroutine->inherited : 0;
+}
+
+/* A goroutine wakes another one. If that waited for some goroutine, it was told of something. */
+static __always_inline void wake(const struct runtime *runtime, const struct worker_key *from,
+				 const struct worker_key *to)
+{
+	struct goroutine *waker = goroutine_lookup(from);
+	__u64 request = waker && waker->handed.request ? works_for(to) : 0;
+
+	if (request && goroutine_waits(&runtime->go, to->context))
+		goroutine_tells(waker, request);
+}
+
+/* runtime.send: the current goroutine, or the scheduler, finds one that waits to receive. */
 SEC("uprobe")
 int probe_go_send(struct pt_regs *ctx)
 {
 	struct worker_key from, to;
-	const struct runtime *runtime;
+	const struct runtime *runtime = NULL;
 
-	if (!current_goroutine(&from, &runtime) ||
-	    message_size(first_argument(ctx)) < MESSAGE_SIZE_MIN)
+	if (!current_goroutine(&from, &runtime) && !runtime)
 		return 0;
 	to = from;
-	to.goroutine = user_read(second_argument(ctx) + GO_SUDOG_G);
-	hand_over(&from, &to);
+	to.context = user_read(second_argument(ctx) + GO_SUDOG_G);
+	if (!from.context || message_size(first_argument(ctx)) < MESSAGE_SIZE_MIN)
+		signal(runtime, &to, !from.context);
+	else
+		hand_over(&from, &to);
+	if (from.context)
+		wake(runtime, &from, &to);
 	return 0;
 }
 
@@ -134,10 +161,14 @@ int probe_go_receive(struct pt_regs *ctx)
 	struct worker_key from, to;
 	const struct runtime *runtime;
 
-	if (!current_goroutine(&to, &runtime) || size < MESSAGE_SIZE_MIN)
+	if (!current_goroutine(&to, &runtime))
 		return 0;
 	from = to;
-	from.goroutine = user_read(second_argument(ctx) + GO_SUDOG_G);
+	from.context = user_read(second_argument(ctx) + GO_SUDOG_G);
+	if (size < MESSAGE_SIZE_MIN) {
+		signal(runtime, &to, 0);
+		return 0;
+	}
 	if (!user_read(channel + GO_HCHAN_DATAQSIZ)) {
 		hand_over(&from, &to);
 		return 0;
@@ -159,9 +190,9 @@ int probe_go_store(struct pt_regs *ctx)
 {
 	struct process_address to = {}, from = {};
 	struct worker_key key;
-	const struct runtime *runtime;
+	const struct runtime *runtime = NULL;
 
-	if (!current_goroutine(&key, &runtime) ||
+	if ((!current_goroutine(&key, &runtime) && !runtime) ||
 	    user_read(first_argument(ctx) + GO_TYPE_SIZE) < MESSAGE_SIZE_MIN)
 		return 0;
 	to.tgid = from.tgid = key.tgid;
@@ -184,12 +215,70 @@ int probe_go_take(struct pt_regs *ctx)
 	struct worker_key key;
 	const struct runtime *runtime;
 
-	if (!current_goroutine(&key, &runtime) ||
-	    user_read(first_argument(ctx) + GO_TYPE_SIZE) < MESSAGE_SIZE_MIN)
+	if (!current_goroutine(&key, &runtime))
 		return 0;
+	if (user_read(first_argument(ctx) + GO_TYPE_SIZE) < MESSAGE_SIZE_MIN) {
+		signal(runtime, &key, 0);
+		return 0;
+	}
 	place.tgid = key.tgid;
 	place.address = second_argument(ctx);
 	take(&place, &key);
+	return 0;
+}
+
+/* A call of runtime.goready: the current goroutine wakes another one. */
+SEC("uprobe")
+int probe_go_wakes(struct pt_regs *ctx)
+{
+	struct worker_key from, to;
+	const struct runtime *runtime;
+
+	if (!current_goroutine(&from, &runtime))
+		return 0;
+	to = from;
+	to.context = first_argument(ctx);
+	wake(runtime, &from, &to);
+	return 0;
+}
+
+/*
+ * The current goroutine is done with something. Who waits for that may not be woken: he waits for
+ * more, or does not yet.
+ */
+static __always_inline void ends(const struct worker_key *key, const struct runtime *runtime,
+				 int is_of_group)
+{
+	struct goroutine *goroutine = goroutine_lookup(key);
+
+	if (!goroutine || !goroutine->handed.request)
+		return;
+	goroutine->flags |= GOROUTINE_ENDED;
+	if (is_of_group && is_waited_for(runtime, goroutine->handed.request))
+		goroutine_tells(goroutine, goroutine->handed.request);
+}
+
+/* runtime.closechan */
+SEC("uprobe")
+int probe_go_closes(struct pt_regs *ctx)
+{
+	struct worker_key key;
+	const struct runtime *runtime;
+
+	if (current_goroutine(&key, &runtime))
+		ends(&key, runtime, 0);
+	return 0;
+}
+
+/* sync.(*WaitGroup).Add: less than nothing is Done(). */
+SEC("uprobe")
+int probe_go_group(struct pt_regs *ctx)
+{
+	struct worker_key key;
+	const struct runtime *runtime;
+
+	if ((__s64)second_argument(ctx) < 0 && current_goroutine(&key, &runtime))
+		ends(&key, runtime, 1);
 	return 0;
 }
 

@@ -14,6 +14,9 @@ static const struct uprobe_kind probes[GOLANG_PROBES] = {
     [GOLANG_RECEIVE] = {.program = "probe_go_receive", .flags = RUNTIME_POOLS},
     [GOLANG_STORE] = {.program = "probe_go_store", .flags = RUNTIME_POOLS},
     [GOLANG_TAKE] = {.program = "probe_go_take", .flags = RUNTIME_POOLS},
+    [GOLANG_WAKES] = {.program = "probe_go_wakes", .flags = RUNTIME_POOLS},
+    [GOLANG_CLOSES] = {.program = "probe_go_closes", .flags = RUNTIME_POOLS},
+    [GOLANG_GROUP] = {.program = "probe_go_group", .flags = RUNTIME_POOLS},
     [GOLANG_RUNS] = {.program = "probe_go_runs", .flags = RUNTIME_SHOWN},
 };
 

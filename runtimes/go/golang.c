@@ -31,6 +31,10 @@ enum function {
 	MEMMOVE,
 	MEMCLR,
 	EXECUTE,
+	GOREADY,
+	READY_WITH_TIME,
+	CLOSECHAN,
+	GROUP_ADD,
 	GROUP_WAIT,
 	COND_WAIT,
 	GET_CONN,
@@ -55,6 +59,10 @@ static const char *const function_names[FUNCTIONS] = {
     [MEMMOVE] = "runtime.typedmemmove",
     [MEMCLR] = "runtime.typedmemclr",
     [EXECUTE] = "runtime.execute",
+    [GOREADY] = "runtime.goready",
+    [READY_WITH_TIME] = "runtime.readyWithTime",
+    [CLOSECHAN] = "runtime.closechan",
+    [GROUP_ADD] = "sync.(*WaitGroup).Add",
     [GROUP_WAIT] = "sync.(*WaitGroup).Wait",
     [COND_WAIT] = "sync.runtime_notifyListWait",
     [GET_CONN] = "net/http.(*Transport).getConn",
@@ -71,6 +79,7 @@ static const struct entry_site {
     {WRITE_LOOP, GOLANG_CONNECTION}, {READ_LOOP, GOLANG_CONNECTION},
     {ROUND_TRIP, GOLANG_ROUND_TRIP}, {SEND, GOLANG_SEND},
     {RECV, GOLANG_RECEIVE},          {EXECUTE, GOLANG_RUNS},
+    {CLOSECHAN, GOLANG_CLOSES},      {GROUP_ADD, GOLANG_GROUP},
 };
 
 /* Probes at all calls that one function makes of another. */
@@ -81,6 +90,12 @@ static const struct call_site {
     {NEWPROC, RUNQPUT, GOLANG_STARTED}, {CHANSEND, MEMMOVE, GOLANG_STORE},
     {SELECTGO, MEMMOVE, GOLANG_STORE},  {CHANRECV, MEMCLR, GOLANG_TAKE},
     {SELECTGO, MEMCLR, GOLANG_TAKE},
+};
+
+/* The same where it may be done in some other way: then it is not seen. */
+static const struct call_site wake_sites[] = {
+    {CLOSECHAN, GOREADY, GOLANG_WAKES},
+    {READY_WITH_TIME, GOREADY, GOLANG_WAKES},
 };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -258,6 +273,10 @@ static int place_probes(struct elf_image *image, const struct places *places, st
 		err = place_calls(image, places, &call_sites[i], code, golang);
 	for (size_t i = 0; !err && i < COUNT(entry_sites); i++)
 		err = place_entry(image, places, &entry_sites[i], code, golang);
+	for (size_t i = 0; !err && i < COUNT(wake_sites); i++) {
+		err = place_calls(image, places, &wake_sites[i], code, golang);
+		err = err == -ENOENT ? 0 : err;
+	}
 	if (err)
 		return -ENOTSUP;
 	*ret_why = WHY_NONE;

@@ -16,6 +16,9 @@ enum golang_probe {
 	GOLANG_RECEIVE,    /* runtime.recv */
 	GOLANG_STORE,      /* where a message is copied to a channel's buffer */
 	GOLANG_TAKE,       /* where it is cleared there */
+	GOLANG_WAKES,      /* where others are woken by a closed channel, or a semaphore */
+	GOLANG_CLOSES,     /* runtime.closechan */
+	GOLANG_GROUP,      /* sync.(*WaitGroup).Add */
 	GOLANG_RUNS,       /* runtime.execute; only where goroutines are published */
 	GOLANG_PROBES
 };

@@ -54,10 +54,10 @@ int probe_go_started(struct pt_regs *ctx)
 	if (!current_goroutine(&parent, &runtime) && !runtime)
 		return 0;
 	child = parent;
-	child.goroutine = second_argument(ctx);
-	made.start = user_read(child.goroutine + GO_G_SCHED_PC);
+	child.context = second_argument(ctx);
+	made.start = user_read(child.context + GO_G_SCHED_PC);
 	if (is_watcher(runtime, made.start))
-		made.serves = parent.goroutine;
+		made.serves = parent.context;
 	else
 		inherit(&parent, &made);
 	if (runtime && runtime->go.dials && runtime->go.dials == made.start)
@@ -92,9 +92,9 @@ int probe_go_connection(struct pt_regs *ctx)
 	at.tgid = key.tgid;
 	at.address = loop.connection;
 	old = round_trips_lookup(&at);
-	trip.writer = key.goroutine;
+	trip.writer = key.context;
 	if (old) /* it may have been handed a request already */
-		old->writer = key.goroutine;
+		old->writer = key.context;
 	else
 		round_trips_add(&at, &trip);
 	return 0;
@@ -123,7 +123,7 @@ int probe_go_round_trip(struct pt_regs *ctx)
 		return 0;
 	at.tgid = key.tgid;
 	at.address = first_argument(ctx);
-	trip.goroutine = key.goroutine;
+	trip.goroutine = key.context;
 	trip.named = goroutine_calls(&key);
 	old = round_trips_lookup(&at);
 	if (old) {
@@ -142,7 +142,7 @@ SEC("uprobe")
 int probe_go_runs(struct pt_regs *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	struct worker_key key = {.tgid = id >> 32, .goroutine = first_argument(ctx)};
+	struct worker_key key = {.tgid = id >> 32, .context = first_argument(ctx)};
 
 	if (runtime_shows(key.tgid))
 		goroutine_show(&key, (__u32)id);

@@ -25,7 +25,7 @@ static __always_inline struct named goroutine_sends(const struct worker_key *key
 	const struct goroutine *goroutine = goroutine_lookup(key);
 
 	if (goroutine && (goroutine->flags & (GOROUTINE_CALLED | GOROUTINE_DOUBTFUL)) &&
-	    named.request != goroutine->handed.request && !goroutine_reads(key))
+	    named.request != goroutine_has(goroutine) && !goroutine_reads(key))
 		named.doubtful = 1;
 	return named;
 }
@@ -36,7 +36,7 @@ static __always_inline int goroutine_calls_again(const struct worker_key *key, _
 {
 	const struct request *r = request_lookup(request);
 
-	if (!r || (goroutine && goroutine->handed.request == request))
+	if (!r || (goroutine && goroutine_has(goroutine) == request))
 		return 0;
 	if (goroutine_reads(key) == request)
 		return r->calls != 0;
@@ -56,7 +56,8 @@ static __always_inline int goroutine_goes_on(const struct worker_key *key, __u64
 	if (!p || !goroutine_calls_again(key, request, goroutine) ||
 	    !process_has_others(p, request_standing(request)))
 		return 0;
-	return p->serves > PROCESS_SERVES_NONE && goroutine_others_wait(tgid, request);
+	return p->habit[HABIT_SERVES_OWN].kept < SERVES_OWN_SURE &&
+	       goroutine_others_wait(tgid, request);
 }
 
 /* The same, for a call: what was handed over is used up. */

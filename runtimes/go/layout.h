@@ -43,6 +43,22 @@ struct runtime_go {
 #define GO_TCP_CONN_FD       0    /* TCPConn.fd, a pointer */
 #define GO_NET_FD_SYSFD      16   /* netFD.pfd.Sysfd, 4 bytes */
 
+/* What a goroutine has done about what it was handed (enum goroutine_flags). */
+#define GOROUTINE_DID (GOROUTINE_SENT | GOROUTINE_STARTED | GOROUTINE_TOLD | GOROUTINE_ENDED)
+
+/*
+ * Does a goroutine do what it is handed one by one? It does where it has told the goroutine of the
+ * request that it was handed, which waited for some. Each time counts, up to so often:
+ */
+#define GOROUTINE_ONE_BY_ONE 16
+/*
+ * Not where it has taken the next message before it did anything, or has told one of another
+ * request: then what it is handed is not believed until it was seen to so many times, once for each
+ * time that it was not, up to so many.
+ */
+#define GOROUTINE_COLLECTS     16
+#define GOROUTINE_COLLECTS_MAX 64
+
 /*
  * Smaller messages (of nothing, of a truth value, of a number) are signals, not work that is
  * handed over: they come from whoever it may be.

@@ -26,6 +26,15 @@ static __always_inline __u64 goroutine_current(const struct runtime *runtime)
 	return m ? user_read(m + runtime->go.curg_offset) : 0;
 }
 
+/* Does the current thread run the goroutine's own code, and not the scheduler's or collector's? */
+static __always_inline int goroutine_runs_itself(const struct runtime *runtime)
+{
+	__u64 base = user_thread_pointer();
+	__u64 g = base ? user_read(base + runtime->go.g_offset) : 0;
+
+	return g && g == goroutine_current(runtime);
+}
+
 /*
  * Does the current thread look like one of a Go program that nobody has looked at yet? Then what
  * stands below its thread pointer is a goroutine, of which g.m.g0.m is g.m again.

@@ -42,8 +42,8 @@ static __always_inline void go_read_shown(const struct runtime *runtime,
 
 	if (!(runtime->flags & RUNTIME_SHOWN))
 		return;
-	key.goroutine = goroutine_current(runtime);
-	if (key.goroutine)
+	key.context = goroutine_current(runtime);
+	if (key.context)
 		goroutine_show(&key, thread->tid);
 }
 

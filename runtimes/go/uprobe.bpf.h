@@ -34,9 +34,9 @@ static __always_inline int current_goroutine(struct worker_key *ret_key,
 	runtime = runtime_lookup(ret_key->tgid);
 	if (!runtime || runtime->kind != RUNTIME_GO)
 		return 0;
-	ret_key->goroutine = goroutine_current(runtime);
+	ret_key->context = goroutine_current(runtime);
 	*ret_runtime = runtime;
-	return ret_key->goroutine != 0;
+	return ret_key->context != 0;
 }
 
 #endif

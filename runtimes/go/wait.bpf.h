@@ -39,7 +39,7 @@ static long go_waits_step(__u32 index, struct go_waits *waits)
 	standing = standing_of(r->state);
 	waits->left -= standing != STANDING_NONE;
 	if ((standing != STANDING_IDLE && standing != STANDING_ANSWERED) ||
-	    !goroutine_waits(&waits->runtime->go, r->worker.goroutine))
+	    !goroutine_waits(&waits->runtime->go, r->worker.context))
 		return waits->left <= 0;
 	waits->found = 1;
 	request_may_be_served(r->id);

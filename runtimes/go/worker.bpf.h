@@ -13,7 +13,7 @@ static __always_inline void runtime_served(struct worker_key *key)
 	const struct goroutine *goroutine = goroutine_lookup(key);
 
 	if (goroutine && goroutine->serves)
-		key->goroutine = goroutine->serves;
+		key->context = goroutine->serves;
 }
 
 /* Put the goroutine that runs into `key`, which names the current thread. */
@@ -25,7 +25,7 @@ static __always_inline enum runtime_worker go_who_works(const struct runtime *ru
 	if (!g)
 		return RUNTIME_WORKER_UNKNOWN;
 	key->tid = 0;
-	key->goroutine = g;
+	key->context = g;
 	runtime_served(key);
 	return RUNTIME_WORKER_KNOWN;
 }
@@ -46,7 +46,7 @@ static __always_inline __u64 runtime_learn_writer(const struct worker_key *key, 
 	trip = round_trips_lookup(&at);
 	if (!trip)
 		return 0;
-	trip->writer = key->goroutine;
+	trip->writer = key->context;
 	goroutine_set(key, &writer);
 	return writer.connection;
 }
@@ -60,7 +60,7 @@ runtime_round_trip(struct worker_key *key, __u64 connection, struct named *ret_n
 
 	if (!trip || !trip->goroutine)
 		return RUNTIME_WORKER_UNKNOWN;
-	key->goroutine = trip->goroutine;
+	key->context = trip->goroutine;
 	*ret_named = trip->named;
 	trip->goroutine = 0;
 	return RUNTIME_WORKER_KNOWN;

@@ -16,7 +16,7 @@ static __always_inline enum who_what haproxy_part(const struct runtime *runtime,
 static __always_inline struct named haproxy_part_works_on(const struct runtime *runtime,
 							  const struct worker_key *key)
 {
-	const struct stream *stream = stream_lookup(key->tgid, key->goroutine);
+	const struct stream *stream = stream_lookup(key->tgid, key->context);
 
 	if (!stream || rule_denies(key->tgid, TASK_RULE_STREAM))
 		return (struct named){};

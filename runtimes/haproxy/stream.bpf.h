@@ -42,7 +42,7 @@ static __always_inline struct haproxy_task haproxy_current(const struct runtime 
 /* What is known of a stream; NULL: nothing, it may work for any request. */
 static __always_inline const struct stream *stream_lookup(__u32 tgid, __u64 address)
 {
-	struct worker_key key = {.tgid = tgid, .goroutine = address};
+	struct worker_key key = {.tgid = tgid, .context = address};
 
 	return streams_lookup(&key);
 }
@@ -96,7 +96,7 @@ static __always_inline __u64 stream_takes(struct worker *w, const struct haproxy
 static __always_inline void stream_begins(const struct runtime *runtime, struct worker_key *thread,
 					  __u64 address)
 {
-	struct worker_key key = {.tgid = thread->tgid, .goroutine = address};
+	struct worker_key key = {.tgid = thread->tgid, .context = address};
 	struct haproxy_task task = haproxy_current(runtime);
 	struct stream stream = {.request = stream_takes(worker_lookup(thread), &task, address)};
 
@@ -123,7 +123,7 @@ static __always_inline void haproxy_response_begins(const struct runtime *runtim
 /* Does the first call on this socket come over a connection that a task has opened for it? */
 static __always_inline int stream_opened(const struct socket *s)
 {
-	return s && !s->calls_end && s->purpose.by.goroutine;
+	return s && !s->calls_end && s->purpose.by.context;
 }
 
 /*
@@ -146,7 +146,7 @@ static __always_inline int stream_calls(const struct runtime *runtime, const str
 			return 0;
 		ret_named->request = stream->request;
 	} else if (stream_opened(s)) {
-		task.context = s->purpose.by.goroutine;
+		task.context = s->purpose.by.context;
 		ret_named->request = s->purpose.request;
 		ret_named->own = s->purpose.veto == VETO_OWN_PATH;
 	} else if (!task.address || rule_doubts(key->tgid, TASK_RULE_STREAM)) {
@@ -156,7 +156,7 @@ static __always_inline int stream_calls(const struct runtime *runtime, const str
 		ret_named->own = 1;
 	}
 	key->tid = 0;
-	key->goroutine = task.context;
+	key->context = task.context;
 	return 1;
 }
 

@@ -315,17 +315,30 @@ static __always_inline __u64 java_request_of(const struct worker *w)
 	return request_standing(last) == STANDING_NONE ? 0 : last;
 }
 
-/* Does the stack of a thread say that it is still at the request? */
-VERIFIED_ALONE int java_stack_is_at(__u32 tgid, __u32 tid, __u64 request)
+/* What is noted of a thread's stack, if it is of this request alone; NULL: nothing. */
+static __always_inline struct java_held *java_held_for(__u32 tgid, __u32 tid, __u64 request)
 {
 	struct process_address at = {.tgid = tgid, .address = tid};
 	struct java_held *held = java_held_lookup(&at);
+
+	return held && held->at && held->request == request && !held->shared ? held : NULL;
+}
+
+static __always_inline int java_frames_are_held(const struct runtime_java *java,
+						const struct java_held *held)
+{
+	return java_frames_number(java, held) == held->frames && java_is_held(java, held);
+}
+
+/* Does the stack of a thread say that it is still at the request? */
+VERIFIED_ALONE int java_stack_is_at(__u32 tgid, __u32 tid, __u64 request)
+{
+	struct java_held *held = java_held_for(tgid, tid, request);
 	const struct runtime *runtime = runtime_lookup(tgid);
 
-	if (!runtime || !held || !held->at || held->request != request || held->shared)
+	if (!runtime || !held)
 		return 0;
-	if (java_frames_number(&runtime->java, held) == held->frames &&
-	    java_is_held(&runtime->java, held)) {
+	if (java_frames_are_held(&runtime->java, held)) {
 		if (ENGINE_LEARNS)
 			held->misses = 0;
 		return 1;

@@ -8,6 +8,7 @@
 
 #include "runtimes/java/job.bpf.h"
 #include "runtimes/java/maps.bpf.h"
+#include "runtimes/java/task.bpf.h"
 #include "runtimes/java/virtual.bpf.h"
 
 /* A search among the threads that have read requests. */
@@ -260,17 +261,18 @@ VERIFIED_ALONE int java_learns_given(__u32 tgid, __u64 request)
 
 /*
  * The answer to a call is read by a thread of Java, which made it for this request, as a future has
- * told: by now the thread with the request should wait for that. (Unless that one is itself.)
+ * told: by now the thread with the request should wait for that. (Unless that one is itself, or has
+ * given away the job that the call was made in.)
  */
 static __always_inline void java_answer_begins(const struct runtime *runtime, __u32 tgid,
 					       __u64 request)
 {
 	const struct request *r = request_lookup(request);
-	struct named named = {};
+	struct named named = {}, given = {};
 
 	if (!r || r->worker.tid == (__u32)bpf_get_current_pid_tgid())
 		return;
-	if (r->worker.goroutine) {
+	if (r->worker.context) {
 		java_learns_given(tgid, request);
 		return;
 	}
@@ -278,6 +280,8 @@ static __always_inline void java_answer_begins(const struct runtime *runtime, __
 	    (bpf_get_prandom_u32() & (JAVA_LEARNT_EVERY - 1)))
 		return;
 	java_search_for(tgid, java_current(&runtime->java), NULL, &named);
+	if (!named.request && java_task_of(tgid, &given))
+		return;
 	rule_learn(tgid, TASK_RULE_FUTURE, named.request == request && java_is_at(tgid, request));
 }
 

@@ -9,13 +9,14 @@
 #include "probes/syscall.bpf.h"
 #include "runtimes/call.bpf.h"
 #include "runtimes/java/classes.bpf.h"
+#include "runtimes/java/given.bpf.h"
 #include "runtimes/java/thread.bpf.h"
 #include "runtimes/java/worker.bpf.h"
 
 /* A virtual thread names its request itself. */
 static __always_inline enum evidence java_evidence(const struct actor *a)
 {
-	return a->key.goroutine ? EVIDENCE_THREAD : EVIDENCE_OBJECT;
+	return a->key.context ? EVIDENCE_THREAD : EVIDENCE_OBJECT;
 }
 
 static __always_inline int java_objects_tell(const struct actor *a)
@@ -82,6 +83,8 @@ static __always_inline void java_hands_over(struct actor *a, const struct runtim
 	a->named = java_request_of(w);
 	if (!a->named || !java_is_at(a->key.tgid, a->named))
 		a->named = 0;
+	else
+		java_gives_jobs(a->key.tgid, a->named);
 	if (a->named || java_is_unsure(w))
 		a->kind = ACTOR_RUNTIME;
 }
@@ -105,6 +108,13 @@ static __always_inline void java_loop_woken(const struct runtime *runtime,
 {
 	if (runtime->java.client.exchange_class && syscall_is_epoll(woken) && probe_is_active())
 		java_begins(woken->tgid);
+}
+
+/* One is woken that waits for another thread, but not for ever: it may be given a job. */
+static __always_inline void java_timed_sleeper_woken(__u32 tgid)
+{
+	if (probe_is_active())
+		java_gives_away(tgid);
 }
 
 /* One is woken that waits for nothing but that: a virtual thread may give it something to do. */

@@ -65,7 +65,7 @@ static __always_inline int java_virtual_key(const struct runtime_java *java, __u
 	if (!number || user_read(object + java->native))
 		return 0;
 	key->tid = 0;
-	key->goroutine = JAVA_VIRTUAL | number;
+	key->context = JAVA_VIRTUAL | number;
 	return 1;
 }
 
@@ -97,7 +97,7 @@ static __noinline int java_has_list(const struct worker_key *key, const struct s
 	struct worker_key by;
 	__u64 item;
 
-	if (!key || !set || key->goroutine)
+	if (!key || !set || key->context)
 		return 0;
 	by = *key;
 	w = worker_lookup(&by);

@@ -7,6 +7,7 @@
 #include "runtimes/java/frame.bpf.h"
 #include "runtimes/java/future.bpf.h"
 #include "runtimes/java/maps.bpf.h"
+#include "runtimes/java/task.bpf.h"
 #include "runtimes/worker_kind.bpf.h"
 
 /* Put the virtual thread of Java that runs into `key`, which names the current thread. */
@@ -37,7 +38,7 @@ static __always_inline enum runtime_worker java_awaited(const struct runtime *ru
 	struct worker_key thread = *key;
 	enum runtime_worker who = java_who_works(runtime, key), own = RUNTIME_WORKER_KNOWN;
 	const struct worker *w = worker_lookup(key);
-	int unsure = who == RUNTIME_WORKER_THREAD && w && java_is_unsure(w);
+	int unsure = who == RUNTIME_WORKER_THREAD && w && java_is_unsure(w), others = 0;
 
 	if (who == RUNTIME_WORKER_THREAD && w && java_may_hand_over(w))
 		ret_named->request = java_request_of(w);
@@ -51,13 +52,17 @@ static __always_inline enum runtime_worker java_awaited(const struct runtime *ru
 	}
 	if (ret_named->request)
 		return own;
-	if (!sends || !java_client_sends(key->tgid, ret_named))
+	if (sends)
+		others = java_client_sends(key->tgid, ret_named);
+	if (!others)
 		java_works_on(key->tgid, ret_named);
 	if (ret_named->request && java_is_at(key->tgid, ret_named->request)) {
 		*key = thread;
 		return RUNTIME_WORKER_KNOWN;
 	}
 	ret_named->request = 0;
+	if (!others && who == RUNTIME_WORKER_THREAD && java_task_of(key->tgid, ret_named))
+		return RUNTIME_WORKER_KNOWN;
 	return who == RUNTIME_WORKER_THREAD && !unsure ? who : RUNTIME_WORKER_UNKNOWN;
 }
 

@@ -28,7 +28,7 @@ VERIFIED_ALONE int native_loop_is_another(const struct actor *a)
 		return 0;
 	p = process_lookup(&tgid);
 	if (p)
-		p->loops_share = 1;
+		process_breaks(p, HABIT_LOOPS_APART);
 	return 0;
 }
 

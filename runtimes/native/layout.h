@@ -37,7 +37,8 @@ struct runtime_objects {
 	__u32 bad_shape;  /* a number for a way that did not hold; 0: there was none */
 	__u32 shape;      /* one for the way from an object to that of a request, */
 	__u8 kept;     /* by which they told the same when answers came, up to OBJECTS_KEPT times */
-	__u8 cleared;  /* connections that led to no request between calls, up to OBJECTS_CLEARED */
+	__u8 cleared;  /* connections that led to no request between calls, up to habit
+			  `objects-clear` */
 	__u8 disputes; /* calls of which they told something else than what was certain */
 	__u8 wrong;    /* 1: they have told what was not so, and tell nothing for ever after */
 	__u32 reads;   /* requests that were looked at since a call began */
@@ -54,9 +55,6 @@ struct runtime_threads {
 
 /* As often as this they have told enough to be looked at again. */
 #define OBJECTS_KEPT 16
-
-/* Connections lead to nobody between calls, once so many did. */
-#define OBJECTS_CLEARED 2
 
 /* So often they may tell something else than what is certain. */
 #define OBJECTS_DISPUTES 4

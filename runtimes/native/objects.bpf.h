@@ -65,8 +65,8 @@ VERIFIED_ALONE int native_ends_idle(struct runtime *runtime, const struct proces
 	if (!runtime || !socket)
 		return 0;
 	o = &runtime->threads.objects;
-	if (o->idle.socket && o->idle.socket != socket->address && o->cleared < OBJECTS_CLEARED &&
-	    native_is_cleared(o, socket))
+	if (o->idle.socket && o->idle.socket != socket->address &&
+	    o->cleared < habit_rules[HABIT_OBJECTS_CLEAR].least && native_is_cleared(o, socket))
 		objects_clear(o);
 	o->idle.socket = 0;
 	return 0;

@@ -60,7 +60,8 @@ static __always_inline int objects_note(struct runtime_objects *o, struct socket
 	if (!s->told || !told->only || !p || p->objects < tally_open(&p->tally))
 		return 0;
 	if (!rule_is_off(RULE_HABIT(HABIT_OBJECTS_CLEAR)) &&
-	    (!o->kept || o->shape != told->shape || o->cleared < OBJECTS_CLEARED))
+	    (!o->kept || o->shape != told->shape ||
+	     o->cleared < habit_rules[HABIT_OBJECTS_CLEAR].least))
 		return 0;
 	return !s->calls_end || (s->flags & SOCKET_KEPT);
 }
@@ -148,7 +149,7 @@ static __always_inline void objects_idle(struct runtime_objects *o, const struct
  */
 static __always_inline void objects_clear(struct runtime_objects *o)
 {
-	if (o->idle.shape == o->shape && o->cleared < OBJECTS_CLEARED)
+	if (o->idle.shape == o->shape && o->cleared < habit_rules[HABIT_OBJECTS_CLEAR].least)
 		o->cleared++;
 }
 

@@ -54,10 +54,12 @@ struct later {
 	__u32 at;            /* the one whose flags the worker has */
 	__u8 is_over;        /* 1: everything is read in this turn */
 	__u8 is_exact;       /* 1: and nothing else has happened */
-	__u8 reserved;
-	__u8 mixes; /* 1: something left for later has called twice, or for another request */
-	__u32 reserved_too;
-	__u32 orderly; /* responses that bore out that it calls for its own, up to LATER_ORDERLY */
+	__u8 reserved[2];
+	/*
+	 * Kept by responses that bore out that what was left for later calls for its own; broken
+	 * where it has called twice, or for another request.
+	 */
+	struct habit orderly;
 	struct later_reading reading[LATER_READINGS];
 };
 _Static_assert(sizeof(struct later) == 88 + LATER_READINGS * 24, "later is shared");
@@ -166,7 +168,7 @@ static __always_inline int later_find_running(struct later *l, const struct late
 	int at = later_find(l, number);
 
 	if (number == before)
-		l->mixes = 1;
+		habit_breaks(&l->orderly);
 	l->asked = number;
 	if (at == LATER_BEFORE)
 		return is_newer ? LATER_UNTOLD : at;
@@ -221,7 +223,7 @@ VERIFIED_ALONE int later_others(const struct later *l, __u32 at)
 /* Habit `orderly`: is what it has left for later believed to make one call, its own? */
 static __always_inline int later_is_orderly(const struct later *l)
 {
-	return rule_is_off(RULE_HABIT(HABIT_ORDERLY)) || (!l->mixes && l->orderly >= LATER_ORDERLY);
+	return habit_is_believed(l->orderly, HABIT_ORDERLY);
 }
 
 /*
@@ -230,8 +232,8 @@ static __always_inline int later_is_orderly(const struct later *l)
  *
  * And after an answer it is left for later that its connection is used again (as undici does). Who
  * is read after that may find the connection free, and call there. Where that was never seen
- * (`p->hands_on`), a request that has got an answer is believed to call first, if it has neither
- * called since nor waits for other answers.
+ * (habit `keeps-turn`), a request that has got an answer is believed to call first, if it has
+ * neither called since nor waits for other answers.
  */
 static __always_inline int later_is_overtaken(const struct later *l, const struct process *p,
 					      const struct later_reading *r, int others)
@@ -239,7 +241,7 @@ static __always_inline int later_is_overtaken(const struct later *l, const struc
 	if (others && !later_is_orderly(l))
 		return 1;
 	return r->by == EVIDENCE_ANSWER && (others & LATER_OTHERS_SINCE) &&
-	       (!p || p->prompt < LATER_SEEN || (r->flags & WORKER_GOES_ON) ||
+	       (!p || p->habit[HABIT_PROMPT].kept < LATER_SEEN || (r->flags & WORKER_GOES_ON) ||
 		request_standing(r->request) == STANDING_WAITING);
 }
 
@@ -273,9 +275,9 @@ static __always_inline void later_learns(struct later *l, struct worker *w, __u6
 		return;
 	w->flags &= ~WORKER_TRIED;
 	if (id != w->read)
-		l->mixes = 1;
-	else if (l->orderly < LATER_ORDERLY)
-		l->orderly++;
+		habit_breaks(&l->orderly);
+	else
+		habit_keeps(&l->orderly);
 }
 
 /* What does the worker do that was left for later at `at` (as later_find_running() says)? */
@@ -284,9 +286,8 @@ static __always_inline enum actor_phase later_asks(struct later *l, struct worke
 {
 	int is_told = at >= 0;
 
-	if (l->mixes && p)
-		p->call_limit.parallel =
-		    1; /* requests may be among these whose next call nobody knew */
+	if (l->orderly.broken && p) /* some may be among these whose next call nobody knew */
+		process_breaks(p, HABIT_SERIAL);
 	if (at == LATER_BEFORE)
 		return PHASE_APART;
 	if (at == LATER_UNTOLD)

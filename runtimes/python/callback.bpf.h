@@ -23,7 +23,7 @@ static __always_inline void callback_is_given(const struct worker_key *context, 
 {
 	struct task given = {.request = request, .address = future, .flags = TASK_CALLBACK};
 
-	if (context->goroutine && request)
+	if (context->context && request)
 		tasks_set(context, &given);
 }
 

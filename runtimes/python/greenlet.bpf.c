@@ -57,11 +57,11 @@ int probe_greenlet_made(struct pt_regs *ctx)
 
 	if (!runtime)
 		return 0;
-	child = (struct worker_key){.tgid = maker.tgid, .goroutine = argument(ctx, 0)};
+	child = (struct worker_key){.tgid = maker.tgid, .context = argument(ctx, 0)};
 	forget(&child);
-	maker.goroutine = greenlet_current(runtime, maker.tgid);
+	maker.context = greenlet_current(runtime, maker.tgid);
 	maker.tid = 0;
-	if (maker.goroutine)
+	if (maker.context)
 		inherit(&maker, &made);
 	if (made.inherited)
 		goroutine_set(&child, &made);
@@ -76,7 +76,7 @@ int probe_greenlet_freed(struct pt_regs *ctx)
 
 	if (!python_current(&key))
 		return 0;
-	key = (struct worker_key){.tgid = key.tgid, .goroutine = argument(ctx, 0)};
+	key = (struct worker_key){.tgid = key.tgid, .context = argument(ctx, 0)};
 	forget(&key);
 	return 0;
 }

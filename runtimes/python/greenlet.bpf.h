@@ -44,7 +44,7 @@ static __always_inline __u64 python_worker(const struct runtime *runtime, __u32 
  */
 VERIFIED_ALONE int greenlet_settle(__u32 tgid, __u64 greenlet)
 {
-	struct worker_key key = {.tgid = tgid, .goroutine = greenlet};
+	struct worker_key key = {.tgid = tgid, .context = greenlet};
 	struct goroutine *known = goroutine_lookup(&key);
 	struct python_begun begun = {};
 
@@ -61,7 +61,7 @@ VERIFIED_ALONE int greenlet_settle(__u32 tgid, __u64 greenlet)
 static __always_inline struct named greenlet_request(const struct worker_key *key)
 {
 	if (ENGINE_LEARNS)
-		greenlet_settle(key->tgid, key->goroutine);
+		greenlet_settle(key->tgid, key->context);
 	return goroutine_request(key);
 }
 
@@ -85,16 +85,16 @@ VERIFIED_ALONE __u64 greenlet_calls(__u32 tgid, struct named *ret_named)
 	if (!ret_named || greenlet_thread_blocks(&key))
 		return 0;
 	key.tid = 0;
-	key.goroutine = greenlet_of_thread(tgid);
-	if (!key.goroutine)
+	key.context = greenlet_of_thread(tgid);
+	if (!key.context)
 		return 0;
 	*ret_named = greenlet_request(&key);
 	if (!ENGINE_LEARNS)
-		return key.goroutine;
+		return key.context;
 	known = goroutine_lookup(&key);
 	if (known)
 		known->flags |= GOROUTINE_CALLED;
-	return key.goroutine;
+	return key.context;
 }
 
 #endif

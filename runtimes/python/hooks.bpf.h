@@ -35,7 +35,7 @@ static __always_inline int python_task_reads(const struct runtime *runtime, stru
 static __always_inline int python_task_stays(const struct runtime *runtime,
 					     const struct worker_key *key)
 {
-	return key->goroutine && greenlet_current(runtime, key->tgid) == key->goroutine;
+	return key->context && greenlet_current(runtime, key->tgid) == key->context;
 }
 
 static __always_inline int python_responder_tells(const struct actor *a)

@@ -26,7 +26,7 @@ static __always_inline enum who_what python_part(const struct runtime *runtime,
 {
 	if (task_lookup(runtime, key))
 		return WHO_TASK;
-	return part_is_greenlet(runtime, key->goroutine) ? WHO_GREENLET : WHO_CONTEXT;
+	return part_is_greenlet(runtime, key->context) ? WHO_GREENLET : WHO_CONTEXT;
 }
 
 /* A task, if it waits for something: else it runs, and its thread tells, or is over. */
@@ -43,7 +43,7 @@ static __always_inline struct named task_waits_on(const struct runtime *runtime,
 static __always_inline struct named python_part_works_on(const struct runtime *runtime,
 							 const struct worker_key *key)
 {
-	if (runtime_has_tasks(runtime) && !part_is_greenlet(runtime, key->goroutine))
+	if (runtime_has_tasks(runtime) && !part_is_greenlet(runtime, key->context))
 		return task_waits_on(runtime, key);
 	return (struct named){.request = goroutine_reads(key)};
 }

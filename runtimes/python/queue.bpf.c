@@ -60,14 +60,14 @@ static __always_inline struct named task_puts(const struct runtime *runtime,
 {
 	struct named named = {};
 
-	if (key->goroutine)
+	if (key->context)
 		named = task_calls(runtime, key);
 	if (named.request || (w && w->turn.item) || runtime_thread_serves(thread))
 		return named;
 	named = task_thread_request(runtime, key->tgid);
-	if (!named.request && !key->goroutine && !runtime_thread_is_known(thread))
+	if (!named.request && !key->context && !runtime_thread_is_known(thread))
 		named.request = python_serves(key->tgid);
-	if (!named.doubtful && p && process_queues_next(p))
+	if (!named.doubtful && !process_has_habit(p, HABIT_QUEUES_OWN))
 		named.doubtful = DOUBT_OTHERS;
 	return named;
 }
@@ -98,7 +98,7 @@ static __always_inline __u64 request_put(const struct runtime *runtime,
 		return process_doubts(p, named.doubtful, request_standing(named.request))
 			   ? 0
 			   : named.request;
-	if (!w || (key->goroutine && w->turn.item))
+	if (!w || (key->context && w->turn.item))
 		return 0;
 	request = queue_put(w, p, queue);
 	queue_handed_over(w, &thread, request);
@@ -132,7 +132,7 @@ int probe_queue_asked(struct pt_regs *ctx)
 {
 	struct worker_key key;
 	const struct runtime *runtime = python_current(&key);
-	struct worker *w = runtime && !key.goroutine ? worker_lookup(&key) : NULL;
+	struct worker *w = runtime && !key.context ? worker_lookup(&key) : NULL;
 
 	if (w)
 		python_asks(w, key.tgid, argument(ctx, 0));
@@ -151,7 +151,7 @@ int probe_queue_got(struct pt_regs *ctx)
 	struct worker *w;
 	__u64 item = returned(ctx), request = 0, queue = 0;
 
-	if (!runtime || key.goroutine || !item)
+	if (!runtime || key.context || !item)
 		return 0;
 	found = queued_at(key.tgid, item);
 	w = found ? worker_make(&key) : worker_lookup(&key);

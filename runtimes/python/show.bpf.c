@@ -63,7 +63,7 @@ VERIFIED_ALONE int shown_begin(struct work_asked *ret_asked)
 /*
  * The current thread goes on with something, and is shown with the request to which a call would
  * belong that it began now; with none if that is the work of another one than `worker` (as in
- * struct worker_key.goroutine).
+ * struct worker_key.context).
  */
 static __always_inline void show(__u64 worker)
 {
@@ -71,7 +71,7 @@ static __always_inline void show(__u64 worker)
 
 	if (!asked)
 		return;
-	if (shown_begin(asked) && (worker == WORKER_ANY || asked->by.key.goroutine == worker))
+	if (shown_begin(asked) && (worker == WORKER_ANY || asked->by.key.context == worker))
 		work_decide(asked);
 	work_show_told(asked);
 }

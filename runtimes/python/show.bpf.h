@@ -18,12 +18,12 @@ static __always_inline int task_runs(const struct runtime *runtime, const struct
 /* The request that the current context, or greenlet, has read and is at; 0: none. */
 static __always_inline __u64 python_step_reads(const struct runtime *runtime, __u32 tgid)
 {
-	struct worker_key key = {.tgid = tgid, .goroutine = task_current(runtime)};
+	struct worker_key key = {.tgid = tgid, .context = task_current(runtime)};
 	const struct task *task;
 
-	if (!key.goroutine) {
-		key.goroutine = greenlet_current(runtime, tgid);
-		return key.goroutine ? goroutine_reads(&key) : 0;
+	if (!key.context) {
+		key.context = greenlet_current(runtime, tgid);
+		return key.context ? goroutine_reads(&key) : 0;
 	}
 	task = task_lookup(runtime, &key);
 	return task_runs(runtime, task) ? task_reads(&key, task) : 0;

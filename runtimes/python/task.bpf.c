@@ -74,7 +74,7 @@ static __always_inline void inherit_context(const struct runtime *runtime,
 	__u64 own = task_reads(from, task);
 
 	if (task && !task_is_blank(task)) {
-		made->maker = from->goroutine;
+		made->maker = from->context;
 		made->maker_made_ns = task->made_ns;
 	}
 	if (own && (!task || task_is_blank(task))) {
@@ -103,7 +103,7 @@ static __always_inline void inherit(const struct runtime *runtime, const struct 
 {
 	const struct worker *w;
 
-	if (from->goroutine) {
+	if (from->context) {
 		inherit_context(runtime, from, made);
 		return;
 	}
@@ -122,11 +122,11 @@ int probe_task_made(struct pt_regs *ctx)
 
 	if (!runtime)
 		return 0;
-	child = (struct worker_key){.tgid = parent.tgid, .goroutine = returned(ctx)};
+	child = (struct worker_key){.tgid = parent.tgid, .context = returned(ctx)};
 	made.address = kept_register(ctx, runtime->python.task_register);
 	forget(&child);
 	inherit(runtime, &parent, &made);
-	if (child.goroutine)
+	if (child.context)
 		tasks_set(&child, &made);
 	return 0;
 }
@@ -161,9 +161,8 @@ static __always_inline void give(const struct runtime *runtime, const struct wor
 static __always_inline __u64 waits_for(const struct runtime *runtime, __u64 future,
 				       struct worker_key *waiter)
 {
-	waiter->goroutine = user_read(future + PYTHON_FUTURE_CONTEXT);
-	return task_that_waits(runtime, user_read(future + PYTHON_FUTURE_WAITER),
-			       waiter->goroutine);
+	waiter->context = user_read(future + PYTHON_FUTURE_CONTEXT);
+	return task_that_waits(runtime, user_read(future + PYTHON_FUTURE_WAITER), waiter->context);
 }
 
 /* Is a task that was made for a request still at work, though that is over? */
@@ -197,7 +196,7 @@ static __always_inline __u64 read_for(const struct runtime *runtime,
 	const struct task *task = task_lookup(runtime, reader);
 	__u64 id;
 
-	if (!reader->goroutine || (task && !task_is_blank(task)))
+	if (!reader->context || (task && !task_is_blank(task)))
 		return 0;
 	id = task_reads(reader, NULL);
 	return id ? id : callback_request(runtime, reader);
@@ -238,7 +237,7 @@ int probe_task_woken(struct pt_regs *ctx)
 		return 0;
 	waiter = (struct worker_key){.tgid = reader.tgid};
 	task = waits_for(runtime, future, &waiter);
-	if (waiter.goroutine == reader.goroutine)
+	if (waiter.context == reader.context)
 		return 0;
 	if (task)
 		woken(runtime, &waiter);

@@ -57,7 +57,7 @@ static __always_inline struct task *task_lookup(const struct runtime *runtime,
 
 	if (!task || (task->flags & TASK_CALLBACK))
 		return NULL;
-	return task_has(runtime, task->address, key->goroutine) ? task : NULL;
+	return task_has(runtime, task->address, key->context) ? task : NULL;
 }
 
 /* Has a task no request, and was it never woken for one? Then no more is known than where it is. */
@@ -70,8 +70,8 @@ static __always_inline int task_is_blank(const struct task *task)
 static __always_inline struct task *task_maker(const struct runtime *runtime, __u32 tgid,
 					       const struct task *task)
 {
-	struct worker_key key = {.tgid = tgid, .goroutine = task->maker};
-	struct task *maker = key.goroutine ? task_lookup(runtime, &key) : NULL;
+	struct worker_key key = {.tgid = tgid, .context = task->maker};
+	struct task *maker = key.context ? task_lookup(runtime, &key) : NULL;
 
 	return maker && maker->made_ns == task->maker_made_ns ? maker : NULL;
 }
@@ -233,8 +233,8 @@ static __always_inline int task_is_awaited(const struct runtime *runtime, __u32 
 					   const struct task *task)
 {
 	struct worker_key key = {.tgid = tgid,
-				 .goroutine = user_read(task->address + PYTHON_FUTURE_CONTEXT)};
-	const struct task *waiter = key.goroutine ? task_lookup(runtime, &key) : NULL;
+				 .context = user_read(task->address + PYTHON_FUTURE_CONTEXT)};
+	const struct task *waiter = key.context ? task_lookup(runtime, &key) : NULL;
 
 	return waiter && waiter->request == task->request &&
 	       user_read(waiter->address + runtime->python.task_offset - PYTHON_TASK_WAITS) ==

@@ -106,9 +106,9 @@ VERIFIED_ALONE __u64 task_thread_works_for(__u32 tgid)
 /* The request that the current thread works on for a task. */
 static __always_inline struct named task_thread_request(const struct runtime *runtime, __u32 tgid)
 {
-	struct worker_key waiter = {.tgid = tgid, .goroutine = task_thread_works_for(tgid)};
+	struct worker_key waiter = {.tgid = tgid, .context = task_thread_works_for(tgid)};
 
-	return waiter.goroutine ? task_calls(runtime, &waiter) : (struct named){};
+	return waiter.context ? task_calls(runtime, &waiter) : (struct named){};
 }
 
 #endif

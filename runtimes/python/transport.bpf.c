@@ -77,7 +77,7 @@ int probe_transport_writes(struct pt_regs *ctx)
 	if (!socket || is_afterwards(runtime, &now.by, socket))
 		return 0;
 	now.position = transport_position(socket);
-	if (now.by.goroutine)
+	if (now.by.context)
 		is_at(runtime, &now);
 	old = written_lookup(&socket);
 	if (old && old->position == now.position && old->by.tgid == now.by.tgid)

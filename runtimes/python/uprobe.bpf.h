@@ -28,8 +28,8 @@ static __always_inline const struct runtime *python_current(struct worker_key *r
 	*ret_key = (struct worker_key){.tgid = id >> 32};
 	if (!runtime || runtime->kind != RUNTIME_PYTHON || !(runtime->flags & RUNTIME_TASKS))
 		return NULL;
-	ret_key->goroutine = python_worker(runtime, ret_key->tgid);
-	if (!ret_key->goroutine)
+	ret_key->context = python_worker(runtime, ret_key->tgid);
+	if (!ret_key->context)
 		ret_key->tid = (__u32)id;
 	return runtime;
 }

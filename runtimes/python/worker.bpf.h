@@ -114,7 +114,7 @@ static __always_inline enum runtime_worker python_who_calls(const struct runtime
 static __always_inline void python_response_begins(const struct runtime *runtime, __u32 tgid,
 						   __u64 request, __u64 socket)
 {
-	struct worker_key key = {.tgid = tgid, .goroutine = task_current(runtime)};
+	struct worker_key key = {.tgid = tgid, .context = task_current(runtime)};
 	const struct written *written;
 
 	if (!(runtime->flags & RUNTIME_TRANSPORTS)) {

@@ -69,7 +69,7 @@ static __always_inline __u64 ruby_request_put(struct worker *w, struct process *
 					      struct named named, struct ruby_held held,
 					      __u64 queue)
 {
-	int next = (w && puts_next(w, p, queue)) || (p && process_queues_next(p));
+	int next = (w && puts_next(w, p, queue)) || !process_has_habit(p, HABIT_QUEUES_OWN);
 	__u64 request = named.request;
 
 	if (p && named.doubtful == DOUBT_ALL && tally_open(&p->tally) > 1)

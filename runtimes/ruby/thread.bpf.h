@@ -12,12 +12,10 @@
 #include "runtimes/ruby/ruby.bpf.h"
 #include "runtimes/rule.bpf.h"
 
-#define MAKER_FRAMES 3 /* of Thread.new, written in C, below which the maker's is looked for */
-/* Ruby's stack ends so near, or nearer, to the thread pointer where it lies on the native stack. */
-#define STACK_DISTANCE_MAX (64ULL << 10)
-#define GIVEN              1  /* added to the address of local variables that a block was given */
-#define GIVEN_WORDS        16 /* of the stack, in which they stand */
-#define RUBY_CONDVAR       0x00726176646e6f63ULL /* "condvar" */
+#define MAKER_FRAMES 3  /* of Thread.new, written in C, below which the maker's is looked for */
+#define GIVEN        1  /* added to the address of local variables that a block was given */
+#define GIVEN_WORDS  16 /* of the stack, in which they stand */
+#define RUBY_CONDVAR 0x00726176646e6f63ULL /* "condvar" */
 
 static __always_inline struct ruby_thread *ruby_thread_lookup(__u32 tgid, __u64 thread)
 {
@@ -52,7 +50,7 @@ static __always_inline struct ruby_stack ruby_stack_of(const struct runtime *run
 
 	stack.end = stack.begin + user_read(context + RUBY_CONTEXT_SIZE) * WORD;
 	stack.frame = user_read(context + RUBY_CONTEXT_FRAME);
-	if (thread - stack.end < STACK_DISTANCE_MAX || ruby_runs_on(context, thread))
+	if (thread - stack.end < RUBY_STACK_DISTANCE_MAX || ruby_runs_on(context, thread))
 		return stack;
 	return (struct ruby_stack){};
 }
@@ -226,7 +224,7 @@ static __always_inline int ruby_is_in_thread(const struct runtime *runtime, __u6
 static __always_inline enum doubt ruby_doubts(__u32 tgid, const struct ruby_start *start)
 {
 	if (start->called == RUBY_DONE || rule_denies(tgid, start->block) ||
-	    process_serves_lists(process_lookup(&tgid)))
+	    !process_has_habit(process_lookup(&tgid), HABIT_SERVES_OWN))
 		return DOUBT_ALL;
 	return rule_doubts(tgid, start->block) ? DOUBT_OTHERS : DOUBT_NONE;
 }
@@ -269,8 +267,10 @@ static __always_inline enum doubt ruby_doubts_own(__u32 tgid, __u64 held)
 {
 	const struct process *p = held ? process_lookup(&tgid) : NULL;
 
-	return process_serves_lists(p) && request_standing(held) == STANDING_ANSWERED ? DOUBT_ALL
-										      : DOUBT_NONE;
+	return !process_has_habit(p, HABIT_SERVES_OWN) &&
+		       request_standing(held) == STANDING_ANSWERED
+		   ? DOUBT_ALL
+		   : DOUBT_NONE;
 }
 
 /* What is known of a thread, be it nothing yet; NULL: there is no room. */

@@ -270,6 +270,11 @@ ROWS = (
         (python("threads", INNER_PORT, "127.0.0.1"), nginx("kept", "127.0.0.1:8081"))),
     Row("uwsgi-http", "uWSGI behind its own router, two processes of four threads",
         (uwsgi("--processes", "2", "--threads", "4"),), needs="uwsgi", new_connections=1),
+    Row("uwsgi-http-kept", "the same, its router keeps connections",
+        (uwsgi("--processes", "2", "--threads", "4", "--http-keepalive"),), needs="uwsgi"),
+    Row("uwsgi-http-unix", "the same, and asks over a unix socket",
+        (uwsgi("--processes", "2", "--threads", "4", "--http-keepalive", "--http-to", "{folder}/uwsgi.sock",
+               "--socket", "{folder}/uwsgi.sock"),), needs="uwsgi"),
     Row("loopback", "client, Python threads and upstream on one host's lo", (python("threads"),),
         lo=True),
     # Adversarial.

@@ -23,6 +23,7 @@ import cases_store  # noqa: E402
 import cases_words  # noqa: E402
 import hooks  # noqa: E402
 from bench import Bench, Report  # noqa: E402
+from tried import may_be_late  # noqa: E402
 
 CASES = {name[5:]: f for module in (cases_devices, cases_life, cases_start, cases_flows,
                                         cases_store, cases_words)
@@ -33,6 +34,7 @@ ONCE = ("auto", "stale", "force", "words", "frugal", "collect", "translated",
 
 
 def run_case(report, build, name, way):
+    """A case whose checks report themselves; once more if something that it waited for was late."""
     try:
         with Bench(report, build, way) as bench:
             CASES[name](bench)
@@ -40,7 +42,10 @@ def run_case(report, build, name, way):
                 text = bench.agent.log()
                 bench.check("Sanitizer" not in text and "runtime error" not in text,
                             f"{name}: no complaint of a sanitizer", text)
-    except Exception:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001
+        if may_be_late(f"{way}: {name}", error):
+            run_case(report, build, name, way)
+            return
         report.check(False, f"{way}: {name}", traceback.format_exc())
 
 

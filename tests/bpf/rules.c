@@ -12,7 +12,7 @@
 #include "control/compile.h"
 #include "control/policy_file.h"
 #include "control/policy_model.h"
-#include "load/policies.h"
+#include "load/policy_maps.h"
 #include "rules.h"
 #include "tc.skel.h"
 
@@ -31,16 +31,16 @@ static __u64 cgroup_number(const char *path, void *data)
 	return 1ULL << 40; /* none that a packet of these tests comes from */
 }
 
-static struct policies_maps maps_of(const struct rig *rig)
+static struct policy_maps maps_of(const struct rig *rig)
 {
-	return (struct policies_maps){.image_fd = bpf_map__fd(rig->tc->maps.policies),
-				      .state_fd = bpf_map__fd(rig->tc->maps.policy_state)};
+	return (struct policy_maps){.image_fd = bpf_map__fd(rig->tc->maps.policies),
+				    .state_fd = bpf_map__fd(rig->tc->maps.policy_state)};
 }
 
 void rules_follow(const struct rig *rig, const char *text)
 {
 	static const struct policy_names names = {device_number, cgroup_number, NULL};
-	struct policies_maps maps = maps_of(rig);
+	struct policy_maps maps = maps_of(rig);
 	struct policy_image *image = NULL;
 	struct policy_error error = {};
 	struct policy policy;
@@ -48,20 +48,20 @@ void rules_follow(const struct rig *rig, const char *text)
 
 	if (policy_read(text, strlen(text), "policy", &policy, &error))
 		fail_msg("%s", error.text);
-	assert_int_equal(policies_next_generation(&maps, &generation), 0);
+	assert_int_equal(policy_maps_next_generation(&maps, &generation), 0);
 	assert_int_equal(policy_compile(&policy, &names, generation, &image, &error), 0);
-	assert_int_equal(policies_put(&maps, image), 0);
+	assert_int_equal(policy_maps_put(&maps, image), 0);
 	free(image);
 	policy_clear(&policy);
 }
 
 void rules_none(const struct rig *rig)
 {
-	struct policies_maps maps = maps_of(rig);
+	struct policy_maps maps = maps_of(rig);
 
-	assert_int_equal(policies_put(&maps, NULL), 0);
+	assert_int_equal(policy_maps_put(&maps, NULL), 0);
 	/* And again: there is none to take away. */
-	assert_int_equal(policies_put(&maps, NULL), 0);
+	assert_int_equal(policy_maps_put(&maps, NULL), 0);
 }
 
 uint64_t rules_hits(const struct rig *rig, uint32_t counter)

@@ -33,7 +33,7 @@ READ = {
     "agent/inspect/proc_server.c": "runs in the process of proc_reader.c",
     "agent/inspect/proc_reader.c": "asks proc_server.c for \"maps\"",
     "agent/inspect/library.c": "called by classify() and compiled.c, in their sandboxes",
-    "agent/inspect/place.c": "in the sandbox of place_find()",
+    "agent/inspect/code_location.c": "in the sandbox of code_location_find()",
     "agent/runtime/classify.c": "in the sandbox of inspector.c",
     "agent/inspect/confined.c": "in the sandbox of confined_run()",
     "agent/profile/names/name_reader.c": "in the sandbox that it starts",

@@ -39,11 +39,11 @@ def page_text(files, name):
 
 def page_options(files, name, program, told, known):
     """A page against what --help tells: options that it lacks, and such that are not known."""
-    options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", told))
-    page = set(re.findall(r"--[a-z][a-z-]+", page_text(files, name)))
+    options = set(re.findall(r"(?<!\w)--[a-z][a-z0-9-]+", told))
+    page = set(re.findall(r"--[a-z][a-z0-9-]+", page_text(files, name)))
     for option in sorted(options - page):
         yield f"{name}: {option} is missing"
-    for option in sorted(page - set(re.findall(r"(?<!\w)--[a-z][a-z-]+", known))):
+    for option in sorted(page - set(re.findall(r"(?<!\w)--[a-z][a-z0-9-]+", known))):
         yield f"{name}: {option} is no option of {program}"
 
 
@@ -70,8 +70,8 @@ def commands(files):
 
 
 # An option as --help lists it, and as it heads a paragraph of a page: letter, name, argument.
-TOLD = re.compile(r"^  (?:(-\w), |    )(--[a-z-]+)(?: ([^ ]+)|(\[=[^]]*\]))?(?:  .*)?$", re.M)
-HEADED = re.compile(r"(?:(-\w), )?(--[a-z-]+)(?: ([^ ,]+)|(\[=.*\]))?")
+TOLD = re.compile(r"^  (?:(-\w), |    )(--[a-z0-9-]+)(?: ([^ ]+)|(\[=[^]]*\]))?(?:  .*)?$", re.M)
+HEADED = re.compile(r"(?:(-\w), )?(--[a-z0-9-]+)(?: ([^ ,]+)|(\[=.*\]))?")
 
 
 def takes(row):

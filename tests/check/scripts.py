@@ -55,6 +55,7 @@ FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp", "uvloop"},
               "tests/samples/python/asgi.py": {"fastapi", "quart", "starlette"},
               "tests/samples/python/tornado_app.py": {"tornado"},
               "tests/net/programs/echo_aiohttp.py": {"aiohttp"},
+              "tests/net/programs/grpc_echo.py": {"grpc"},
               "tests/net/programs/hold_aiohttp.py": {"aiohttp"},
               "tests/net/programs/echo_uvicorn.py": {"uvicorn"}}
 

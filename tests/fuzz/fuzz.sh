@@ -33,7 +33,7 @@ for target in "$build"/*_fuzz; do
 	done
 	# What anybody may send is tried so often, however long that takes (five minutes at most).
 	case $name in
-	control | inspect_* | mapping | eh_frame | message | tags | process_context | names_* | java_code) set -- "$@" -runs="$runs" -max_total_time=300 ;;
+	control | http2 | inspect_* | mapping | eh_frame | message | tags | process_context | names_* | java_code) set -- "$@" -runs="$runs" -max_total_time=300 ;;
 	esac
 	log=$build/$name.log
 	if "$target" "$@" "$corpus" >"$log" 2>&1; then

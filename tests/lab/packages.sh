@@ -16,7 +16,7 @@ else
 	PACKAGES_BUILD+=(libllhttp-dev)
 fi
 PACKAGES_DEMO=(python3 iproute2 procps util-linux curl nginx-light)
-PACKAGES_TEST=(g++ musl-tools golang-go libcmocka-dev libclang-rt-dev clang-format clang-tidy ccache git shellcheck
+PACKAGES_TEST=(g++ musl-tools golang-go libcmocka-dev libnghttp2-dev nghttp2-server nghttp2-client python3-grpcio libclang-rt-dev clang-format clang-tidy ccache git shellcheck
 	iputils-ping groff-base
 	haproxy wrk nodejs openssl ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils

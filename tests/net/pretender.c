@@ -1,38 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pretender ADDRESS:PORT HOW: a server in C, a thread per connection, that is taken for Ruby 3.1:
- * it has the library, and gives each thread an execution context (rb_execution_context_t) of its
- * own making. Each request makes a call to $UPSTREAM, with its x-truth.
+ * pretender RUNTIME ADDRESS:PORT HOW LIBRARY: a server in C, a thread per connection, that is taken
+ * for a runtime (ruby, node, java) because it has a library of that, and whose threads' structures
+ * lie. Each request makes a call to $UPSTREAM, with its x-truth; GET /hold is never answered.
  *
- * HOW "cycle": whatever it points to is itself. "wild": it points nowhere. "counts": its sizes are
- * as large as numbers get. "claims": its stack holds the connections of all threads.
+ * HOW "cycle": whatever it points to leads to itself. "wild": it points nowhere. "counts": its
+ * sizes are as large as numbers get. "claims": it has the connections of all threads. "first": what
+ * it has is that of the first one. "others" (node): they are those of the process $VICTIM, whose
+ * descriptors it has taken.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LIBRARY  "libruby-3.1.so.3.1"
-#define WORDS    4096
-#define WILD     0xdead0000dead0ULL
-#define HEAD_MAX 4096
-#define ANSWER   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-#define OBJECTS  64
-#define IO_TYPE  0x0b /* T_FILE */
+#include "pretend.h"
 
-/* Words of an execution context, and of a control frame. */
-enum { STACK, SIZE, FRAME };
-enum { FRAME_SP = 1, FRAME_SELF = 3 };
+#define HEAD_MAX  4096
+#define TRUTH_MAX 64
+#define ANSWER    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
+static const struct pretense *pretense;
 static const char *how;
-static void *library;
-static uint64_t objects[OBJECTS][8]; /* connections, as far as somebody else can tell */
-static int taken;
+
+/* A call that is given to the thread which makes them. */
+static struct {
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	const char *truth; /* NULL: there is none */
+	bool done;
+} job = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+bool pretend_is(const char *what)
+{
+	return !strcmp(how, what);
+}
 
 static struct sockaddr_in address_of(const char *text)
 {
@@ -46,45 +52,6 @@ static struct sockaddr_in address_of(const char *text)
 	return address;
 }
 
-static void fill(uint64_t *words, uint64_t with)
-{
-	for (int i = 0; i < WORDS; i++)
-		words[i] = with;
-}
-
-/* A stack with all connections, the innermost frame at its end, whose method is one of `self`. */
-static void claim(uint64_t *words, uint64_t *self)
-{
-	uint64_t *stack = &words[64], *frame = &words[WORDS - 8];
-
-	words[STACK] = (uintptr_t)stack;
-	words[SIZE] = WORDS - 64;
-	words[FRAME] = (uintptr_t)frame;
-	for (int i = 0; i < OBJECTS; i++)
-		stack[i] = (uintptr_t)objects[i];
-	frame[FRAME_SP] = (uintptr_t)&stack[OBJECTS];
-	frame[FRAME_SELF] = (uintptr_t)self;
-}
-
-/* This thread's context from now on, which lies. */
-static void forge(int number)
-{
-	uint64_t *words = calloc(WORDS, sizeof(*words)), **context;
-
-	if (!strcmp(how, "wild"))
-		fill(words, WILD);
-	else if (!strcmp(how, "cycle"))
-		fill(words, (uintptr_t)words);
-	else
-		claim(words, objects[number % OBJECTS]);
-	if (!strcmp(how, "counts")) {
-		words[SIZE] = UINT64_MAX / 8;
-		((uint64_t *)words[FRAME])[FRAME_SP] = UINT64_MAX;
-	}
-	context = dlsym(library, "ruby_current_ec"); /* thread-local */
-	*context = words;
-}
-
 static void call(const char *truth)
 {
 	const struct sockaddr_in upstream = address_of(getenv("UPSTREAM"));
@@ -94,25 +61,59 @@ static void call(const char *truth)
 				  "GET /call HTTP/1.1\r\nHost: h\r\nx-truth: %.60s\r\n\r\n", truth);
 
 	if (!connect(fd, (const struct sockaddr *)&upstream, sizeof(upstream)) &&
-	    write(fd, text, (size_t)size) == size && read(fd, text, sizeof(text)) < 0)
+	    (pretense->write ? pretense->write : write)(fd, text, (size_t)size) == size &&
+	    read(fd, text, sizeof(text)) < 0)
 		perror("upstream");
 	close(fd);
+}
+
+/* Have the other thread make the call. */
+static void hand_over(const char *truth)
+{
+	pthread_mutex_lock(&job.mutex);
+	while (job.truth)
+		pthread_cond_wait(&job.changed, &job.mutex);
+	job.truth = truth;
+	job.done = false;
+	pthread_cond_broadcast(&job.changed);
+	while (!job.done)
+		pthread_cond_wait(&job.changed, &job.mutex);
+	job.truth = NULL;
+	pthread_cond_broadcast(&job.changed);
+	pthread_mutex_unlock(&job.mutex);
+}
+
+static void *work(void *data)
+{
+	(void)data;
+	pretense->works();
+	pthread_mutex_lock(&job.mutex);
+	for (;;) {
+		while (!job.truth || job.done)
+			pthread_cond_wait(&job.changed, &job.mutex);
+		call(job.truth);
+		job.done = true;
+		pthread_cond_broadcast(&job.changed);
+	}
+	return NULL;
 }
 
 static void *serve(void *data)
 {
 	const int fd = (int)(intptr_t)data;
-	char head[HEAD_MAX], truth[64];
+	char head[HEAD_MAX], truth[TRUTH_MAX];
 	const char *found;
 	ssize_t size;
 
-	forge(__atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED));
+	pretense->take(fd);
 	while ((size = read(fd, head, sizeof(head) - 1)) > 0) {
 		head[size] = truth[0] = '\0';
+		if (!strncmp(head, "GET /hold ", strlen("GET /hold ")))
+			continue;
 		found = strstr(head, "x-truth: ");
 		if (found)
 			sscanf(found, "x-truth: %63[^\r]", truth);
-		call(truth);
+		(pretense->hands_over ? hand_over : call)(truth);
 		if (write(fd, ANSWER, sizeof(ANSWER) - 1) < 0)
 			break;
 	}
@@ -120,24 +121,46 @@ static void *serve(void *data)
 	return NULL;
 }
 
+/* The runtime of this name; NULL: there is none. */
+static const struct pretense *find(const char *name)
+{
+	static const struct pretense *const all[] = {&pretend_ruby, &pretend_node, &pretend_java};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strcmp(all[i]->name, name))
+			return all[i];
+	return NULL;
+}
+
+static void begin(void *(*run)(void *), void *data)
+{
+	pthread_t made;
+
+	if (!pthread_create(&made, NULL, run, data))
+		pthread_detach(made);
+}
+
 int main(int argc, char **argv)
 {
-	const struct sockaddr_in here = address_of(argc > 2 ? argv[1] : "");
+	const struct sockaddr_in here = address_of(argc == 5 ? argv[2] : "");
 	const int listener = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
-	pthread_t thread;
+	void *library = argc == 5 ? dlopen(argv[4], RTLD_NOW) : NULL;
 
-	library = dlopen(LIBRARY, RTLD_NOW);
-	how = argc > 2 ? argv[2] : "";
+	pretense = argc == 5 ? find(argv[1]) : NULL;
+	how = argc == 5 ? argv[3] : "";
+	if (!library || !pretense || !getenv("UPSTREAM")) {
+		fprintf(stderr, "pretender: %s\n", argc == 5 && !library ? dlerror() : "bad words");
+		return 2;
+	}
+	pretense->begin(library);
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (!library || !getenv("UPSTREAM") ||
-	    bind(listener, (const struct sockaddr *)&here, sizeof(here)) || listen(listener, 64)) {
+	if (bind(listener, (const struct sockaddr *)&here, sizeof(here)) || listen(listener, 64)) {
 		perror(argv[0]);
 		return 1;
 	}
-	for (int i = 0; i < OBJECTS; i++)
-		objects[i][0] = IO_TYPE;
+	if (pretense->hands_over)
+		begin(work, NULL);
 	for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;)
-		if (!pthread_create(&thread, NULL, serve, (void *)(intptr_t)fd))
-			pthread_detach(thread);
+		begin(serve, (void *)(intptr_t)fd);
 	return 1;
 }

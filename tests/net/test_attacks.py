@@ -12,6 +12,7 @@ import cases
 from cases import case, equal
 from following import known_as, node_map
 from test_shares import APPS, ask, followed, serving, threads, upstream
+from waiting import NotInTime
 from worlds import Pair, common
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -41,12 +42,15 @@ def burning(how):
 
 
 def folded(folder, process):
-    """[(stack, samples)] of a profile of the process."""
+    """[(stack, samples)] of a profile of the process, where its program is known."""
     file = Path(folder, "profile.folded")
-    subprocess.run([f"{cases.BUILD}/ctxprop", "profile", "-p", str(process.pid), "-F", "99", "-d", f"{PROFILED}s", "-o", file],
-                   check=True, timeout=PATIENCE, capture_output=True)
+    said = subprocess.run([f"{cases.BUILD}/ctxprop", "profile", "-p", str(process.pid), "-F", "99", "-d", f"{PROFILED}s",
+                           "-o", file], check=True, timeout=PATIENCE, capture_output=True, text=True)
     lines = [line.rpartition(" ") for line in file.read_text().splitlines()]
-    return [(stack.split(";"), int(count)) for stack, _, count in lines if NOT_YET not in stack]
+    known = [(stack.split(";"), int(count)) for stack, _, count in lines if NOT_YET not in stack]
+    if not known:
+        raise NotInTime(f"the program is not known in any of {len(lines)} stacks: {said.stderr}")
+    return known
 
 
 @case(seconds=300, slow=True)
@@ -62,7 +66,7 @@ def forged_python_frames():
         honest = stack.enter_context(burning("none"))
         found = folded(folder, honest)
         shown = sum(count for frames, count in found if any("burn_forged" in frame for frame in frames))
-        equal(shown > 0.8 * sum(count for _, count in found) > 0, True, f"the honest program: {found}")
+        equal(shown > 0.8 * sum(count for _, count in found), True, f"the honest program: {found}")
         for liar in liars:
             for frames, _ in folded(folder, liar):
                 equal(len(frames) < 400 and all(len(frame) < 1024 for frame in frames), True, f"{frames}")

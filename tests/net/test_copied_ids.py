@@ -13,7 +13,7 @@ from waiting import wait_until
 from worlds import Pair, common
 
 PROGRAM = Path(__file__).parent / "programs/jobs.py"
-JOBS, COPIES = 12, 8  # PROCESS_COPIES (engine/worker.h)
+JOBS, COPIES = 12, 8  # habit copies-ids (engine/rules.h)
 PORTS = iter(range(8200, 8300))
 
 

@@ -2,15 +2,19 @@
 """What a process runs is found out before it gets its first request."""
 import contextlib
 import os
+import re
+import shutil
 import signal
+import struct
 import subprocess
 import tempfile
+import urllib.request
 from pathlib import Path
 
 import cases
 from agent import Agent
 from cases import case, equal, need_program
-from following import kind_of, known_as
+from following import WANTED, kind_of, known_as, node_map
 from lab import BPFFS, Lab, sh
 from logged import logged
 from waiting import wait_until
@@ -25,6 +29,21 @@ for line in sys.stdin:
     if not child:
         signal.pause()
     print(child, flush=True)
+"""
+CROWD, STILL = 300, 100  # programs that listen at the same time, and how many still wait when others are followed
+TURN_MAX = 0.05  # seconds
+METRICS = "127.0.0.1:9464"
+# These say that they are there, and listen when they are told to.
+PYTHON_AT_WORD = """
+import asyncio, socket, sys
+print(flush=True)
+sys.stdin.readline()
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+sys.stdin.readline()
+"""
+NODE_AT_WORD = """
+process.stdin.once('data', () => require('net').createServer().listen(+process.argv[1], '127.0.0.1'))
+console.log()
 """
 NODE_SERVER = "require('net').createServer().listen(+process.argv[1], '127.0.0.1')"
 
@@ -50,9 +69,9 @@ def node(host):
 
 
 @contextlib.contextmanager
-def agent_without(host, objects):
-    """An agent that cannot load the BPF object of this name."""
-    broken = {"LD_PRELOAD": f"{cases.BUILD}/net_fail_load.so", "FAIL_LOAD": objects}
+def agent_without(host, objects, how="FAIL_LOAD"):
+    """An agent that cannot load the BPF object of this name, or not soon (tests/net/fail_load.c)."""
+    broken = {"LD_PRELOAD": f"{cases.BUILD}/net_fail_load.so", how: objects}
     os.environ.update(broken)
     try:
         agent = Agent(host, cases.BUILD)
@@ -62,7 +81,7 @@ def agent_without(host, objects):
     yield agent
 
 
-# These two come first: their agents have to be the only ones on the node.
+# These come first: their agents have to be the only ones on the node.
 @case(slow=True)
 def without_python():
     """If the probes of one runtime cannot be loaded, that is said once, and the others work"""
@@ -77,6 +96,18 @@ def without_python():
         lacks = logged(said, "runtime-failed")
         equal([" Python" in line for line in lacks], [True], f"runtimes that are not followed: {said}")
         equal(len(logged(said, "process-followed", "Node")), 1, f"Node is followed: {said}")
+
+
+@case
+def while_others_load():
+    """While the probes of one runtime are loaded, which takes long, programs of others are looked at"""
+    with Lab("net") as lab:
+        host = lab.host("app")
+        with agent_without(host, "python_probes", "STALL_LOAD"), python(host) as slow:
+            with listening(host, [need_program("node"), "-e", NODE_SERVER, "--"], PORT + 1) as other:
+                equal(known_as(other.pid), NODE, "kind of Node")
+                equal(kind_of(slow.pid), WANTED, "kind of Python meanwhile")
+            equal(known_as(slow.pid), PYTHON, "kind of Python in the end")
 
 
 @case(slow=True)
@@ -152,3 +183,60 @@ def is_forked():
         server.stdin.write("\n")
         server.stdin.flush()
         equal(kind_of(int(server.stdout.readline())), PYTHON, "kind")
+
+
+def waiting():
+    """How many processes wait to be looked at."""
+    with node_map("runtimes") as runtimes:
+        values = [runtimes.get(key) for key in runtimes.keys()]
+    return sum(struct.unpack_from("I", value)[0] == WANTED for value in values if value)
+
+
+def tell(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def at_word(host, argv, **kw):
+    """A program that has begun, and goes on when it is told to."""
+    process = host.spawn(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **kw)
+    process.stdout.readline()
+    return process
+
+
+def longest_turn(host):
+    """Of the daemon's loop, in seconds."""
+    with host.inside(), urllib.request.urlopen(f"http://{METRICS}/metrics", timeout=10) as answer:
+        said = re.search(r"(?m)^ctxprop_loop_longest_turn_seconds (\S+)$", answer.read().decode())
+    return float(said[1])
+
+
+def known_before(process, what):
+    """It is found out what the process runs, while most of the crowd wait."""
+    kind, left = known_as(process.pid), waiting()
+    print(f"# {left} wait when {what} is known")
+    equal(left >= STILL, True, f"{what} does not wait for the crowd, of which {left} wait still")
+    return kind
+
+
+@case
+def in_a_crowd():
+    """When hundreds of programs begin to listen, one that was met before is followed first, and so is who comes last"""
+    with Lab("net") as lab, tempfile.TemporaryDirectory() as folder:
+        host = lab.host("app")
+        Agent(host, cases.BUILD, "--http", METRICS)
+        with node(host) as met:
+            equal(known_as(met.pid), NODE, "kind of Node")
+        new = Path(shutil.copy(os.path.realpath("/usr/bin/python3"), folder))  # of a file that nobody has seen
+        again = at_word(host, [need_program("node"), "-e", NODE_AT_WORD, "--", PORT])
+        last = at_word(host, [new, "-c", PYTHON_AT_WORD, PORT + 1], env={**os.environ, "PYTHONHOME": "/usr"})
+        crowd = at_word(host, [f"{cases.BUILD}/net_crowd", folder, CROWD, CROWD])
+        tell(crowd)
+        wait_until(lambda: waiting() > CROWD / 2, "the crowd listens")
+        tell(again)
+        equal(known_before(again, "Node"), NODE, "kind of Node in the crowd")
+        tell(last)
+        equal(known_before(last, "Python"), PYTHON, "kind of Python in the crowd")
+        wait_until(lambda: not waiting(), "all of the crowd are looked at")
+        turn = longest_turn(host)
+        equal(0 < turn < TURN_MAX, True, f"the daemon's loop was held up for {turn} s at most")

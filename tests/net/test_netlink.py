@@ -209,6 +209,66 @@ def readers_who_do_not_read():
         equal(time.monotonic() - begin < 20, True, "in time")
 
 
+ASK_OFTEN = """
+import contextlib, socket, struct, time
+ask = struct.pack("<IHHII", 20, 0x12, 0x301, 1, 0) + b"\\1\\0\\0\\0"
+def asker():
+    sock = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    sock.bind((0, 0))
+    return sock
+kept = [asker() for _ in range(40)]
+kept[0].sendto(ask * 5000, (%d, 0))
+print("asked", flush=True)
+with contextlib.suppress(ConnectionRefusedError): # the daemon has ended
+    while True:
+        for sock in kept:
+            sock.sendto(ask, (%d, 0))
+        time.sleep(0.1)
+"""
+
+
+@case
+def readers_who_ask_too_much():
+    """Members of --readers who ask thousands of times at once, again and again, and do not read the answers: others are
+    answered, and the daemon ends in time"""
+    with pair("--readers", "nogroup") as world:
+        restored(world, *(f"policy add prio {i} to 10.1.{i // 250}.{i % 250} action skip" for i in range(1000)))
+        asker = world.app.spawn(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "/usr/bin/python3",
+                                 "-c", ASK_OFTEN % (PORT, PORT)], stdout=subprocess.PIPE, text=True)
+        equal(asker.stdout.readline(), "asked\n", "a reader")
+        for _ in range(3):
+            begin = time.monotonic()
+            equal(len(done(world, "policy").splitlines()), 1003, "rules shown to root")
+            equal(time.monotonic() - begin < 10, True, "in time")
+        world.agent.process.send_signal(signal.SIGTERM)
+        world.agent.process.wait(timeout=10)
+
+
+MANY = """
+import socket, struct
+sock = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, 2)
+sock.settimeout(5)
+sock.bind((0, 0))
+sock.sendto(struct.pack("<IHHII4x", 20, %d, 5, 1, 0) * 5000, (%d, 0))
+sock.sendto(struct.pack("<IHHII4x", 20, %d, 5, 2, 0), (%d, 0))
+answers = [struct.unpack_from("<I", sock.recv(65536), 8)[0]]
+while answers[-1] != 2:
+    answers += [struct.unpack_from("<I", sock.recv(65536), 8)[0]]
+print(len(answers))
+"""
+
+
+@case
+def many_messages_at_once():
+    """Of thousands of messages in one datagram of a stranger's only the first ones are looked at"""
+    world = fresh()
+    for kind in (0x999, 0x13):
+        ended = world.app.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "/usr/bin/python3", "-c",
+                               MANY % (kind, PORT, kind, PORT)], check=False)
+        equal((ended.stderr, ended.stdout), ("", "33\n"), f"answers to messages of type {kind:#x}")
+
+
 TOLD = ["set x add 10.0.0.0/8\n", "100:\tdir out to x action skip\n",
         "deleted 100:\tdir out to x action skip\n", "set x flush\n", "flushed\n", "restored\n",
         "paused\n", "resumed\n"]

@@ -63,7 +63,7 @@ def wrong_words():
     equal(refused(world, 2, "set", "x", "add", "10.0.0.1/8"),
           "set x: '10.0.0.1/8': bits are set behind the prefix; the network is 10.0.0.0/8", "bits")
     equal(refused(world, 2, "policy", "add", "dir", "in", "host", "a", "action", "ignore"),
-          "policy add: 'host' wants 'dir out' or 'dir forward'", "words that do not go together")
+          "policy add: 'host' needs 'dir out' or 'dir forward'", "words that do not go together")
     equal(refused(world, 1, "set", "near", "del", "10.0.0.0/8"), "there is no set 'near'", "no set")
     done(world, "set", "near", "add", "10.0.0.0/8")
     equal(refused(world, 1, "set", "near", "del", "10.0.0.0/8", "10.0.0.0/9"),

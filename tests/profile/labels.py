@@ -41,9 +41,10 @@ IDS = {"trace_id": "a{n}" * 16, "span_id": "b{n}" * 8}
 # argv: with {build}; the seconds follow the first word. wanted: labels of thread n. registers: (symbol,
 # type, label). threads: those that must have their labels; of the others none may be wrong. says: what
 # the command complains of. options: of `ctxprop profile`. filtered: these leave only the threads. seconds: how long
-# it is profiled. least: share of the samples that must be right. shows: a function that some of these show.
-Row = namedtuple("Row", "name argv wanted registers threads says options env filtered seconds least shows",
-                 defaults=((), "0123", "", (), None, False, SECONDS, RIGHT_AT_LEAST, ""))
+# it is profiled. least: share of the samples that must be right. shows: a function that some of these show. lies: {thread
+# that need not have its labels: labels that it may have instead, or beside}.
+Row = namedtuple("Row", "name argv wanted registers threads says options env filtered seconds least shows lies",
+                 defaults=((), "0123", "", (), None, False, SECONDS, RIGHT_AT_LEAST, "", {}))
 
 
 def library(model, preloaded, program="library"):
@@ -63,10 +64,20 @@ ROWS = (
         options=("--no-labels", "custom,go"), registers=(("shard", "u64", "shard"),)),
     Row("custom", ["{build}/profile_labels_custom"], LONG, says=TOO_LONG),
     Row("custom, bad", ["{build}/profile_labels_custom", "bad"], LONG, threads="3", says=TOO_LONG),
+    Row("custom, lies", ["{build}/profile_labels_custom", "lies"], LONG, threads="3", says=TOO_LONG,
+        lies={"2": {"label.endpoint": "victim GET /job", "label.trace_id": "0123",
+                    "\ufffd[2J": "\ufffd\ufffd\ufffd"}}),
+    Row("registered, lies", ["{build}/profile_labels_header", "lies"],
+        {**LONG, "shard": "10{n}", "customer": "{word}", "region": "r{n}"}, threads="3", says=TOO_LONG,
+        registers=(("shard", "u64", "shard"), ("customer", "string", "customer"), ("region", "string", "region")),
+        lies={n: {"region": "r" * 31, "customer": "e" * 47} for n in "012"}),
     Row("otel", ["{build}/profile_labels_otel"],
         {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}),
     Row("otel, bad", ["{build}/profile_labels_otel", "bad"],
         {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}, threads="3"),
+    Row("otel, lies", ["{build}/profile_labels_otel", "lies"],
+        {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}, threads="3",
+        says="have no names", lies={"2": {"route": "\ufffd[2J\ufffd\ufffd\ufffd"}}),
     Row("conflict", ["{build}/profile_labels_otel", "two"],
         {**THREAD, **IDS, "route": "/search", "context_source": "otel_thread_ctx_v1"}, says="ids of two traces"),
     Row("elastic instead", ["{build}/profile_labels_otel", "two"],
@@ -95,7 +106,7 @@ ROWS = (
       for preloaded in (True, False)),
 )
 
-SHORT = ("registered", "custom, bad", "otel", "threads end", "signals", "dlclose", "elastic", "go",
+SHORT = ("registered", "custom, bad", "custom, lies", "otel", "threads end", "signals", "dlclose", "elastic", "go",
          "descriptor dlopen")
 
 
@@ -148,8 +159,10 @@ def judge(row, sample):
     labels = {key: value for key, value in sample.labels.items() if key not in OWN}
     if thread == "plain":
         return "wrong" if labels else "plain"
-    wanted = wanted_of(row, thread)
-    if any(wanted.get(key) != value for key, value in labels.items()):
+    wanted, lies = wanted_of(row, thread), row.lies.get(thread, {})
+    if any(value not in (wanted.get(key), lies.get(key)) for key, value in labels.items()):
+        return "wrong"
+    if sample.labels.get("endpoint") in lies.values():
         return "wrong"
     if thread not in row.threads:
         return "bad thread"

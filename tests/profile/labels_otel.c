@@ -3,6 +3,8 @@
  * The thread context of OTEP 4947 and the process context of OTEP 4719, written only from the
  * published layouts. argv[2] says what is otherwise:
  *     bad   thread 0 points nowhere, of thread 1 the record is not valid, of thread 2 its size lies
+ *     lies  of thread 0 an attribute is longer than the record, thread 1 has keys that there are
+ *           not, and more than there is room for, of thread 2 values cannot be shown
  *     two   Elastic APM's thread context names another trace
  *     exec  it becomes itself again a few times, at first
  *     far   what the process says of itself stands in the file of argv[3], which is mapped and
@@ -32,7 +34,7 @@ __attribute__((visibility("default"))) __thread struct otel_record *otel_thread_
 static __thread struct otel_record mine;
 static uint8_t payload[512];
 static size_t payload_size;
-static int is_bad, has_two;
+static int is_bad, has_lies, has_two;
 
 /* As labels_elastic.c has it. */
 struct elastic {
@@ -147,6 +149,20 @@ static void add_attribute(uint8_t key, const char *value)
 	mine.attributes_size = (uint16_t)(mine.attributes_size + size);
 }
 
+static void lie(int n)
+{
+	if (n == 0) {
+		mine.attributes[1] = 200;
+	} else if (n == 1) {
+		memset(mine.attributes, 0xff, sizeof(mine.attributes));
+		for (size_t i = 1; i < sizeof(mine.attributes); i += 2)
+			mine.attributes[i] = 0;
+		mine.attributes_size = sizeof(mine.attributes);
+	} else if (n == 2) {
+		add_attribute(2, "\x1b[2J\n\xe2\x80\xae\xff");
+	}
+}
+
 /* Of two attributes with one key the last one counts. */
 static void begin(int n)
 {
@@ -161,6 +177,8 @@ static void begin(int n)
 	mine.valid = !is_bad || n != 1;
 	if (is_bad && n == 2)
 		mine.attributes_size = 0xffff;
+	if (has_lies)
+		lie(n);
 }
 
 static void set(int n)
@@ -201,6 +219,7 @@ int main(int argc, char **argv)
 	static const struct labels_writer writer = {begin, set, clear};
 
 	is_bad = argc > 2 && !strcmp(argv[2], "bad");
+	has_lies = argc > 2 && !strcmp(argv[2], "lies");
 	has_two = argc > 2 && !strcmp(argv[2], "two");
 	if (publish_process(argc > 3 && !strcmp(argv[2], "far") ? map_page(argv[3]) : payload))
 		return EXIT_FAILURE;

@@ -197,15 +197,26 @@ def run(args):
     plan = Plan(tables, in_flights, args.seconds or (SHORT_SECONDS if args.short else SECONDS),
                 args.short and len(tables) == len(TABLES))
     with Scene(os.path.abspath(args.build)) as scene:
-        looked = look_at_all(scene, wanted_rows(args.names, args.short), plan)
-        if args.short:
-            looked = look_again(scene, looked, plan)
+        looked = look_again(scene, look_at_all(scene, wanted_rows(args.names, args.short), plan), plan)
     for name in tables:
-        text = table(list(HEADS[name]), [columns(cell) for cell in looked.cells if cell.table == name], True)
-        print(f"\n{name}\n\n{text}")
-        if args.write and not args.names and not args.short:
-            page.write(name, text)
+        rows = in_order([columns(cell) for cell in looked.cells if cell.table == name])
+        print(f"\n{name}\n\n{table(list(HEADS[name]), rows, True)}")
+        if args.write and not args.short:
+            write(name, rows, keep=args.names)
     return conclude(looked)
+
+
+def in_order(rows):
+    """Rows of a table as ROWS has their programs; without those that it does not have."""
+    place = {row.name: number for number, row in enumerate(ROWS)}
+    return sorted((row for row in rows if row[0] in place), key=lambda row: (place[row[0]], int(row[1])))
+
+
+def write(name, rows, keep):
+    """Put rows into the table of the page. keep: what it has of other programs stays."""
+    seen = {row[0] for row in rows}
+    kept = [row for row in page.read(name) if row[0] not in seen] if keep else []
+    page.write(name, table(list(HEADS[name]), in_order(kept + rows), True))
 
 
 def conclude(looked):
@@ -222,8 +233,8 @@ def main():
     parser.add_argument("--build", default=HERE.parents[1] / "build", help="build folder")
     parser.add_argument("--in-flight", help="so many requests in flight: numbers with commas")
     parser.add_argument("--seconds", type=float, help="of each cell")
-    parser.add_argument("--short", action="store_true", help="few rows, and little of each; a second look where too little is right")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/profile.md")
+    parser.add_argument("--short", action="store_true", help="few rows, and little of each")
+    parser.add_argument("--write", action="store_true", help="put the tables, or these rows of them, into docs/profile.md")
     parser.add_argument("--self-test", action="store_true", help="is what is wrong found?")
     parser.add_argument("table", nargs="?", choices=("stacks", *TABLES), help="only this one")
     parser.add_argument("names", nargs="*", metavar="ROW", help="how rows' names begin")

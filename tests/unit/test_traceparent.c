@@ -58,6 +58,29 @@ static void same_bytes_as_printf(void **state)
 	}
 }
 
+/* A literal without indexing, the name coded, the value not (RFC 7541, 6.2.2 and appendix B). */
+static void field_of_http2(void **state)
+{
+	static const unsigned char front[] = {0x00, 0x88, 0x4d, 0x83, 0x21, 0x6b,
+					      0x1d, 0x85, 0xa9, 0x3f, 0x37};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct random r = {.state = seed};
+		struct edit e = {};
+		struct traceparent_line line;
+		char text[2 * TRACEPARENT_LINE_LEN] = {}, want[sizeof(line)] = {};
+
+		random_ids(&r, &e);
+		print_line(text, &e);
+		memcpy(want, front, sizeof(front));
+		memcpy(want + sizeof(front), strchr(text, ' ') + 1, TRACEPARENT_VALUE_LEN);
+		assert_int_equal(sizeof(front) + TRACEPARENT_VALUE_LEN, TRACEPARENT_FIELD_LEN);
+		traceparent_write_field(&line, &e);
+		assert_memory_equal(&line, want, sizeof(line));
+	}
+}
+
 static void every_nibble_at_every_place(void **state)
 {
 	(void)state;
@@ -113,6 +136,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(same_bytes_as_printf),
+	    cmocka_unit_test(field_of_http2),
 	    cmocka_unit_test(every_nibble_at_every_place),
 	    cmocka_unit_test(example_of_the_specification),
 	    cmocka_unit_test(nothing_but_zeros_behind_the_line),

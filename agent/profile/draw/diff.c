@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/unique.h"
 #include "profile/draw/diff.h"
 #include "profile/draw/flame.h"
 #include "profile/draw/flame_svg.h"
-#include "profile/message/unique.h"
 
 /* Functions, by the number of their name. */
 struct counting {
@@ -41,7 +41,7 @@ static int make_room(struct counting *counting)
 	return 0;
 }
 
-/* `ends`: it is what the sample was taken in. `mark`: tells the sample from others. */
+/* `ends`: it is the function in which the sample was taken. `mark`: a number for the sample. */
 static int count_step(struct counting *counting, const struct message_step *step,
 		      enum diff_side side, double share, bool ends, size_t mark)
 {
@@ -59,7 +59,7 @@ static int count_step(struct counting *counting, const struct message_step *step
 	return 0;
 }
 
-/* What a sample waits for stands behind its function. */
+/* What a sample waits for comes behind its function; it is not counted. */
 static size_t count_of_functions(const struct message_path *path)
 {
 	size_t count = path->count;
@@ -148,7 +148,7 @@ static int count_functions(const struct message_weight weight[DIFF_SIDES], struc
 		err = take_functions(&counting, diff);
 	if (!diff->function)
 		free(counting.function);
-	strings_free(&counting.names);
+	unique_free_all(&counting.names);
 	message_path_free(&counting.path);
 	free(counting.last);
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two profiles beside each other, each of them in shares of its own total. */
+/* Compares two profiles, each of them in shares of its own total. */
 #ifndef CTXPROP_PROFILE_DRAW_DIFF_H
 #define CTXPROP_PROFILE_DRAW_DIFF_H
 
@@ -16,7 +16,7 @@ struct diff_function {
 };
 
 struct diff {
-	struct diff_function *function; /* that whose own share differs most first */
+	struct diff_function *function; /* the function whose own share differs most first */
 	size_t count;
 	struct flame *root[DIFF_SIDES];
 	enum flame_unit unit;
@@ -30,8 +30,8 @@ int diff_new(const struct message_weight weight[DIFF_SIDES], bool with_endpoint,
 void diff_free(struct diff *diff);
 
 /*
- * A flame graph whose widths are the means of both shares, so that what is gone is seen, too. Red:
- * it has more of the second one than of the first; blue: less; grey: as much.
+ * A flame graph whose widths are the means of both shares, so that what only the first one has is
+ * seen, too. Red: its share of the second profile is larger; blue: smaller; grey: the same.
  */
 void diff_write_svg(const struct diff *diff, const char *title, FILE *out);
 

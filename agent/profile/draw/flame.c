@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/unique.h"
 #include "profile/draw/flame.h"
-#include "profile/message/unique.h"
 
 #define DEPTH_MAX 8200 /* more than there are in a message (message.h), or in a sample */
 
@@ -163,7 +163,7 @@ const char *flame_hottest(const struct flame *root, __u64 *ret_samples)
 		*ret_samples = tally.count[most];
 		name = name_in(root, tally.names.text[most]);
 	}
-	strings_free(&tally.names);
+	unique_free_all(&tally.names);
 	free(tally.count);
 	return name;
 }

@@ -37,7 +37,7 @@ static int depth_of(const struct flame *node, double all)
 	return deepest + 1;
 }
 
-/* Names come from strangers' files: as text, never as markup. */
+/* Names come from files of others: write them as text, never as markup. */
 static void write_text(const char *text, FILE *out)
 {
 	for (; *text; text++) {

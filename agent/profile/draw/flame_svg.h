@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pictures of trees have in common: a head, a script for zoom and search, and measures. */
+/* Common parts of pictures of trees: the head, the script for zoom and search, and sizes. */
 #ifndef CTXPROP_PROFILE_DRAW_FLAME_SVG_H
 #define CTXPROP_PROFILE_DRAW_FLAME_SVG_H
 
@@ -8,7 +8,7 @@
 #define FLAME_SVG_WIDTH     1200.0
 #define FLAME_SVG_ROW       18 /* height of a frame */
 #define FLAME_SVG_MARGIN    10
-#define FLAME_SVG_WIDTH_MIN 0.2 /* what is narrower is not drawn */
+#define FLAME_SVG_WIDTH_MIN 0.2 /* narrower frames are not drawn */
 
 /*
  * A Content-Security-Policy under which a picture works: its own style and script, nothing else;
@@ -23,7 +23,7 @@ int flame_svg_height(int depth);
  */
 void flame_svg_begin(int height, const char *title, FILE *out);
 
-/* A stranger's text, as text and never as markup. */
+/* Write a text that others wrote so that it is never markup. */
 void flame_svg_text(const char *text, FILE *out);
 void flame_svg_end(FILE *out);
 

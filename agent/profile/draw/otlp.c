@@ -8,11 +8,11 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "base/unique.h"
 #include "opentelemetry/proto/profiles/v1development/profiles.pb-c.h"
 #include "profile/draw/otlp.h"
 #include "profile/message/message.h"
 #include "profile/message/path.h"
-#include "profile/message/unique.h"
 
 typedef Opentelemetry__Proto__Profiles__V1development__ProfilesData OtlpData;
 typedef Opentelemetry__Proto__Profiles__V1development__ProfilesDictionary OtlpDictionary;
@@ -214,7 +214,7 @@ static int32_t otlp_location(struct otlp_code *code, __u64 id)
 	return code->locations.number[id];
 }
 
-/* The tables, when all samples were added; 0 or -ENOMEM. */
+/* Complete the tables, when all samples were added; 0 or -ENOMEM. */
 static int otlp_code_finish(struct otlp_code *code, OtlpDictionary *message)
 {
 	OtlpMapping *mapping = otlp_take(code->dictionary, sizeof(*mapping));
@@ -427,7 +427,7 @@ static bool is_id(const struct otlp_dictionary *dictionary, const Label *label)
 	return !strcmp(key, "trace_id") || !strcmp(key, "span_id");
 }
 
-/* Is there one of the same key before it? Keys of attributes are there once. */
+/* Is there one of the same key before it? Keys of attributes must be unique. */
 static bool is_repeated(const struct message *message, const PprofSample *sample, size_t number)
 {
 	const char *key = message_text(message, sample->label[number]->key);
@@ -528,7 +528,7 @@ static OtlpDictionary *otlp_dictionary_message(struct otlp_dictionary *dictionar
 
 static void free_table(struct table *table)
 {
-	strings_free(&table->keys);
+	unique_free_all(&table->keys);
 	free(table->entry);
 }
 
@@ -537,7 +537,7 @@ static void otlp_dictionary_free(struct otlp_dictionary *dictionary)
 	free_table(&dictionary->links);
 	free_table(&dictionary->stacks);
 	free_table(&dictionary->attributes);
-	strings_free(&dictionary->strings);
+	unique_free_all(&dictionary->strings);
 	arena_free(&dictionary->arena);
 	free(dictionary);
 }
@@ -591,7 +591,7 @@ static void add_id(const struct typed *typed, OtlpProfile *profile)
 {
 	__u8 *id = otlp_take(typed->dictionary, PROFILE_ID);
 
-	/* A profile without an id is allowed; one with half of it would be none. */
+	/* A profile without an id is allowed, one with an incomplete id is not. */
 	if (!id || getrandom(id, PROFILE_ID, 0) != PROFILE_ID)
 		return;
 	profile->profile_id.data = id;

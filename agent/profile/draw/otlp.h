@@ -8,8 +8,8 @@
 #include "profile/message/message.h"
 
 /*
- * Write it: a profile for each type of values, the default one first. The labels trace_id and
- * span_id of a sample become its link, all others attributes. 0, -ENOMEM or -EIO.
+ * Write a profile for each type of values, the default one first. The labels trace_id and span_id
+ * of a sample become its link, all others attributes. 0, -ENOMEM or -EIO.
  */
 int otlp_profile_write(const struct message *message, FILE *out);
 

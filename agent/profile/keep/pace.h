@@ -17,15 +17,15 @@
 unsigned int pace_pause_ms(unsigned int before_ms, size_t bytes, size_t ring_bytes);
 
 /*
- * Is a window over? They end where `window_s` divides the time, seen by the clock on the wall (ns
- * since 1970), and are never longer, whatever is done to that clock; `since_ns`: how long this one
- * lasts by another clock.
+ * Is a window over? Windows end at multiples of `window_s` of the real-time clock (ns since 1970),
+ * but are never longer, even if that clock is set; `since_ns`: how long this one has lasted by
+ * another clock.
  */
 bool pace_is_over(__s64 from_ns, __s64 now_ns, __u64 since_ns, unsigned int window_s);
 
 /*
- * Its end in seconds since 1970, which is behind its begin: by the clock on the wall, or if that
- * was set meanwhile by how long the window was.
+ * Its end in seconds since 1970, which is always after its begin: by the real-time clock, or by the
+ * length of the window if that clock was set meanwhile.
  */
 __s64 pace_end_s(__s64 from_ns, __s64 now_ns, __u64 since_ns);
 

@@ -24,10 +24,10 @@ struct taken_window {
 	__u64 began_ns;            /* CLOCK_MONOTONIC */
 	__u64 lasted_ns;           /* 0: it has not ended */
 	__s64 to_s;                /* its end, since 1970 */
-	__u64 lost, unclear;       /* what the sampler had counted before, then what it has since */
+	__u64 lost, unclear;       /* what the sampler had counted when it began, and since then */
 	bool is_tried;             /* writing it */
 	bool is_written;           /* and that was done */
-	bool is_open; /* if it were written now there might be more in it than in the file */
+	bool is_open;              /* it has news since its file was written */
 };
 
 /* Begin a window that samples go to from now on. 0 or -ENOMEM. */
@@ -44,7 +44,7 @@ static int taken_window_begin(struct taken_window *ret, struct profiler *profile
 	return ret->samples ? 0 : -ENOMEM;
 }
 
-/* It has ended: take what the sampler has counted, and count it all. */
+/* It has ended: add what the sampler has counted to the counts. */
 static void taken_window_end(struct taken_window *taken, struct recorder_counts *counts)
 {
 	const struct samples_counts *counted = samples_counts(taken->samples);
@@ -206,7 +206,7 @@ static void taken_window_write(struct taken_window *taken, const struct recorder
 		tell_written(taken, options, options->counts->failed == failed);
 }
 
-#define SETTLE_NS   (2 * NS_PER_SECOND)   /* until the spans of the last requests are stored */
+#define SETTLE_NS   (2 * NS_PER_SECOND)   /* time for the spans of the last requests to be stored */
 #define SHORTEST_NS (5 * NS_PER_SECOND)   /* of a window that ends early: it has much to keep */
 #define BYTES_MAX   (8UL << 20)           /* of the stacks of a window */
 #define LOOK_NS     (16 * NS_PER_SECOND)  /* at mappings that stay the same, see processes.h */
@@ -219,8 +219,9 @@ struct recorder {
 	struct recorder_options options;
 	struct window_folder folder;
 	struct registered registered;
-	struct proc_reader *reader; /* it remembers whom to leave alone, whatever is begun anew */
-	long cpus;                  /* on line when the sampler began */
+	struct proc_reader
+	    *reader; /* remembers which processes to leave alone, and is not begun anew */
+	long cpus;   /* on line when the sampler began */
 	__u32 ring_bytes;
 	unsigned int pause_ms;
 	__u64 renewed_ns, forgot_ns;
@@ -378,7 +379,7 @@ static struct profiler *choose_profiler(struct recorder *recorder)
 	return old;
 }
 
-/* The window before the one that goes on is done with. */
+/* Finish the window before the current one. */
 static void end_before(struct recorder *recorder)
 {
 	struct profiler *profiler = recorder->before.profiler;
@@ -466,6 +467,7 @@ static void forget(struct recorder *recorder, __u64 now_ns)
 unsigned int recorder_turn(struct recorder *recorder)
 {
 	const size_t bytes = sampler_read(recorder->now.profiler->sampler, take, recorder);
+	const bool is_done = processes_refresh(recorder->now.profiler->processes);
 	const __u64 now_ns = clock_now_ns();
 
 	recorder->options.counts->turned_ns = now_ns;
@@ -477,7 +479,7 @@ unsigned int recorder_turn(struct recorder *recorder)
 	if (is_over(recorder, now_ns))
 		rotate(recorder);
 	forget(recorder, now_ns);
-	return recorder->pause_ms;
+	return is_done ? recorder->pause_ms : 0;
 }
 
 void recorder_stop(struct recorder *recorder)

@@ -14,12 +14,12 @@
 
 #define RECORDER_WHY_MAX 320
 
-#define RECORDER_FULL    90  /* per cent of a table at which all are begun anew */
-#define RECORDER_RENEW_S 600 /* between two times that they are for this */
+#define RECORDER_FULL    90  /* when a table is so full (per cent), all are begun anew */
+#define RECORDER_RENEW_S 600 /* the least time between two such renewals, in seconds */
 
 enum recorder_event {
-	RECORDER_WRITTEN, /* a window, and all that belongs to it was done */
-	RECORDER_FAILED,  /* a window was not written; it goes on */
+	RECORDER_WRITTEN, /* a window was written, without errors */
+	RECORDER_FAILED,  /* a window could not be written; recording goes on */
 	RECORDER_LACKS,   /* something else could not be done */
 	RECORDER_CROWDED, /* windows were removed before their time: the device is full */
 	RECORDER_RENEWED, /* its tables were begun anew */
@@ -52,7 +52,10 @@ unsigned int recorder_turn(struct recorder *recorder);
 /* Take no more samples. */
 void recorder_stop(struct recorder *recorder);
 
-/* Write what was not written, by what the store has now, and end. NULL is allowed. */
+/*
+ * Write what was not yet written, with the requests that the store has now, and free everything.
+ * NULL is allowed.
+ */
 void recorder_close(struct recorder *recorder);
 
 #endif

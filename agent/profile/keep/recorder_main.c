@@ -61,14 +61,6 @@ static void tell(enum recorder_event event, const char *text)
 	}
 }
 
-/* Signals to end; the daemon reads its files again by SIGHUP. */
-static int take_signals(void)
-{
-	if (signal(SIGHUP, SIG_IGN) == SIG_ERR)
-		return -errno;
-	return signals_take((const int[]){SIGTERM, SIGINT, 0});
-}
-
 /* Wait for so long, or until the daemon is gone, or (with a signal_fd) a signal comes. */
 static bool is_ended(int signal_fd, unsigned int timeout_ms)
 {
@@ -90,7 +82,8 @@ static void record(struct recorder *recorder, int signal_fd)
 
 static int run(const struct recorder_options *options)
 {
-	_cleanup_close_ int signal_fd = take_signals();
+	/* SIGHUP is the daemon's, which reads its files again. */
+	_cleanup_close_ int signal_fd = signals_take((const int[]){SIGTERM, SIGINT, 0}, SIGHUP);
 	char why[RECORDER_WHY_MAX];
 	struct recorder *recorder;
 

@@ -20,7 +20,7 @@
 #define PAUSE_MAX_S   300
 #define LIVED_LONG_S  600 /* then it is started again soon */
 #define END_MS        10000
-#define KILL_MS       1000 /* one that waits for a file system may be there longer */
+#define KILL_MS       1000 /* a process that waits for a file system may last longer */
 #define LOOK_MS       5000 /* whether it makes turns */
 #define STILL_NS      (15 * NS_PER_SECOND) /* so long it may do nothing but make no turns */
 #define TURN_NS       (300 * NS_PER_SECOND) /* and so long one may last; the first: with all before */
@@ -53,7 +53,10 @@ void recorder_process_prepare(struct recorder_process *recorder, const char *wor
 		log_warning("profile-failed", "no profile is recorded: %s", strerror(-err));
 }
 
-/* In the new process: only what may be called beside other threads (signal-safety(7)). */
+/*
+ * In the new process: only functions that are safe after fork() in a process with threads
+ * (signal-safety(7)).
+ */
 static _Noreturn void become(const struct recorder_process *recorder, int alive_fd,
 			     char *const *argv)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps the process that records a continuous profile (recorder_main.h) running: one that has died
- * is started again, after a pause that grows; one that makes no turns is killed. All that happens
- * is logged. Nothing here waits for it without a limit.
+ * Keeps the process that records a continuous profile (recorder_main.h) running: if it dies it is
+ * started again, after a growing pause; if its loop hangs it is killed. Everything is logged. No
+ * function waits for it without a limit.
  */
 #ifndef CTXPROP_PROFILE_KEEP_RECORDER_PROCESS_H
 #define CTXPROP_PROFILE_KEEP_RECORDER_PROCESS_H
@@ -33,15 +33,18 @@ struct recorder_process {
 	((struct recorder_process){.counts_fd = -1, .pidfd = -1, .alive_fd = -1})
 
 /*
- * Does one hang that has begun no turn (0: none at all) for so long, and has neither run nor waited
- * for a processor for so long?
+ * Does a recorder hang whose last turn began at `turned_ns` (0: none has), `since_turn_ns` ago?
+ * `still_ns`: for how long it has neither run nor waited for a processor.
  */
 bool recorder_process_hangs(__u64 turned_ns, __u64 since_turn_ns, __u64 still_ns);
 
-/* How long to wait after one has died that has lived so long, and the pause before it was this. */
+/* The pause after a recorder has died: by how long it has lived, and the pause before it. */
 unsigned int recorder_process_pause_s(unsigned int before_s, __u64 lived_s);
 
-/* Make the counts of one that is run with these, which outlive all this (recorder_main.h). */
+/*
+ * Prepare a recorder with these options, which must stay valid, and make its counts
+ * (recorder_main.h).
+ */
 void recorder_process_prepare(struct recorder_process *recorder, const char *words,
 			      const char *store, int level);
 

@@ -7,7 +7,7 @@
 #include "profile/keep/recorder.h"
 #include "profile/keep/recorder_words.h"
 
-/* In tests of full tables: so many windows from one renewal to the next. */
+/* Windows from one renewal of the tables to the next, where they count as full early. */
 #define WINDOWS_APART 3
 
 /* "KEY=NUMBER", the number from `least` to `most`. Returns whether it is that. */

@@ -16,8 +16,8 @@ struct recorder_words {
 };
 
 /*
- * Read "HZ[,off-cpu][,window=SECONDS][,full=PERCENT]". The last two are for tests: tables are begun
- * anew when they are so full, and as often as each third window. 0 or -EINVAL.
+ * Read "HZ[,off-cpu][,window=SECONDS][,full=PERCENT]". With less than RECORDER_FULL per cent,
+ * tables may be made anew as often as every third window. 0 or -EINVAL.
  */
 int recorder_words_parse(const char *words, struct recorder_words *ret);
 

@@ -14,7 +14,10 @@
 #define FILE_MODE   0600
 #define ROOM_ROUNDS 3 /* files take more room than they have bytes, and others may want it, too */
 
-/* Is what was taken still to be found there? Something may have been mounted on it, too. */
+/*
+ * Does the path still lead to the folder that was taken? Another file system may have been mounted
+ * there.
+ */
 static bool is_taken(const struct window_folder *folder)
 {
 	struct stat taken, there;

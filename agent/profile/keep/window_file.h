@@ -23,8 +23,8 @@ int window_folder_take(struct window_folder *folder);
 void window_folder_close(struct window_folder *folder);
 
 /*
- * Write the file of a window, as beside_write() does. Where there is no room for it the oldest
- * windows before it go, as far as that makes some; `ret_removed`: how many, also if it fails.
+ * Write the file of a window, as beside_write() does. If there is no room for it, the oldest
+ * windows are removed, if that makes enough; `ret_removed`: how many, also if it fails.
  */
 int window_file_write(const struct window_folder *folder, const struct window *window,
 		      beside_fill_fn fill, const void *data, size_t *ret_removed);

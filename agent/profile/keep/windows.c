@@ -22,7 +22,7 @@ struct window_file {
 /* All zero is an empty list. */
 struct windows_list {
 	struct window_file *file; /* the newest first */
-	size_t count, room;
+	size_t count;
 };
 
 #define FOLDER "profiles"
@@ -66,13 +66,11 @@ int window_parse(const char *name, struct window *ret_window)
 
 static int add(struct windows_list *list, const struct window_file *file)
 {
-	struct window_file *more =
-	    list_make_room(list->file, list->count, &list->room, sizeof(*more));
+	struct window_file *more = list_add(&list->file, &list->count, sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
-	list->file = more;
-	more[list->count++] = *file;
+	*more = *file;
 	return 0;
 }
 
@@ -139,7 +137,9 @@ static void windows_list_free(struct windows_list *list)
  */
 #define OPENED_MAX 900
 
-/* A descriptor, or -errno. What was put in the file's place since it was listed is no window. */
+/*
+ * A descriptor, or -errno. The file may have been replaced by something else since it was listed.
+ */
 static int open_window(int folder_fd, const struct window *window)
 {
 	_cleanup_close_ int fd = -1;
@@ -343,7 +343,7 @@ static int remove_name(int folder_fd, const char *name)
 	return unlinkat(folder_fd, name, 0) && errno != ENOENT ? -errno : 0;
 }
 
-/* From the newest on: what is left when there is room for no more goes. */
+/* Keep the newest ones as long as there is room, and remove the rest. */
 static int tidy_windows(int folder_fd, __s64 now_s)
 {
 	char name[WINDOW_NAME_MAX];

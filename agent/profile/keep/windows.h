@@ -27,7 +27,7 @@ int windows_folder(const char *store, char ret_folder[PATH_MAX]);
 /* The name of a window's file, without its folder. */
 void window_name(const struct window *window, char ret_name[WINDOW_NAME_MAX]);
 
-/* The other way round; only what window_name() writes is a name. 0 or -EINVAL. */
+/* Parse a name; only names in the form of window_name() are valid. 0 or -EINVAL. */
 int window_parse(const char *name, struct window *ret_window);
 
 /* A window whose file was opened. */
@@ -72,19 +72,19 @@ struct windows_said {
 int windows_read_opened(const struct windows_opened *opened, struct message *ret,
 			struct windows_said *ret_said, char *ret_why);
 
-/* Open, read and close those of a time, as these do. */
+/* Open, read and close the windows of a time, as the functions above do. */
 int windows_read(const char *folder, __s64 from_s, __s64 to_s, struct message *ret,
 		 struct windows_said *ret_said, char *ret_why);
 
 /*
- * Remove what is too old or too much, seen from `now_s`, and what was left of files that have not
- * become whole. 0 or -errno.
+ * Remove windows that are too old at `now_s` or too many, and remains of files that were not
+ * completed. 0 or -errno.
  */
 int windows_tidy(const char *folder, __s64 now_s);
 
 /*
- * Remove the oldest windows of those that had ended when this one began, until they had so many
- * bytes; none if that cannot make room for so many. Returns how many have gone.
+ * Remove the oldest windows that ended before this one began until `bytes` are freed; remove none
+ * if all of them have fewer. Returns how many were removed.
  */
 size_t windows_make_room(const char *folder, const struct window *window, size_t bytes);
 

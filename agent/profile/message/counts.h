@@ -28,20 +28,18 @@ struct count {
 /* Its text is the comment's. 0, or -EINVAL: it is somebody else's comment. */
 int count_parse(const char *comment, struct count *ret);
 
-/* The other way round. The caller's to free; NULL: no memory. */
+/* The comment of a count. The caller frees it; NULL: no memory. */
 char *count_text(const struct count *count);
 
-/*
- * What a count is of, without control characters. The caller's to free; NULL: no memory.
- */
+/* The text of what is counted, without control characters. The caller frees it; NULL: no memory. */
 char *count_of(const char *service, const char *endpoint);
 
 /* The sum of two counts, COUNTS_MAX at most. */
 __u64 count_add(__u64 one, __u64 other);
 
 /*
- * Leave out the counts of requests that `keeps` does not keep: where only some samples of an
- * endpoint are there its requests say nothing of them. `of` as in a count.
+ * Remove the counts of requests for which `keeps` returns false: if only some samples of an
+ * endpoint are left, its number of requests says nothing about them. `of` as in a count.
  */
 void counts_keep(struct message *message, bool (*keeps)(const char *of, const void *data),
 		 const void *data);

@@ -6,10 +6,11 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/list.h"
+#include "base/unique.h"
 #include "profile/message/counts.h"
 #include "profile/message/endpoints.h"
 #include "profile/message/pprof_types.h"
-#include "profile/message/unique.h"
 
 static const char *const latencies[LATENCIES] = {"", "p50", "p90", "p99", "max"};
 
@@ -42,8 +43,7 @@ bool endpoint_is_none(const char *name)
 struct gathering {
 	const struct message *message;
 	struct message_endpoints *endpoints;
-	struct unique keys; /* char; their numbers are the endpoints' */
-	size_t room;
+	struct unique keys;       /* char; their numbers are the endpoints' */
 	long samples, cpu, waits; /* types of values; -1: there is none of it */
 };
 
@@ -68,56 +68,36 @@ static __u64 value_of(const Sample *sample, long type)
 	return type < 0 ? 0 : (__u64)sample->value[type];
 }
 
-/* The texts of an endpoint, as its own. */
-static int name_endpoint(struct gathering *gathering, const char *key, size_t number)
+/* A new endpoint, with its own copies of its key. */
+static int add_endpoint(struct gathering *gathering, const char *key, size_t number)
 {
-	struct message_endpoint *endpoint = &gathering->endpoints->endpoint[number];
+	struct message_endpoints *endpoints = gathering->endpoints;
 	const size_t size = strlen(key) + 1;
-	char *copy = arena_alloc(&gathering->endpoints->texts, size), *tab;
+	char *words = arena_alloc(&endpoints->texts, 2 * size), *tab;
+	struct message_endpoint *endpoint =
+	    words ? list_add(&endpoints->endpoint, &endpoints->count, sizeof(*endpoint)) : NULL;
 
-	if (!copy)
+	if (!endpoint)
 		return -ENOMEM;
-	memcpy(copy, key, size);
-	*endpoint = (struct message_endpoint){.service = copy};
-	tab = copy + strcspn(copy, "\t");
+	gathering->keys.item[number] = memcpy(words + size, key, size);
+	*endpoint = (struct message_endpoint){.service = memcpy(words, key, size)};
+	tab = words + strcspn(words, "\t");
 	endpoint->name = *tab ? tab + 1 : tab;
 	*tab = '\0';
-	return 0;
-}
-
-static int make_room(struct gathering *gathering)
-{
-	const size_t room = gathering->keys.room;
-	struct message_endpoint *more;
-
-	if (gathering->keys.count <= gathering->room)
-		return 0;
-	more = reallocarray(gathering->endpoints->endpoint, room, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	gathering->endpoints->endpoint = more;
-	gathering->room = room;
 	return 0;
 }
 
 /* The endpoint of a key, made if it is new. NULL: no memory. */
 static struct message_endpoint *get(struct gathering *gathering, const char *key)
 {
-	const __u64 hash = hash_add(HASH_BEGIN, key, strlen(key));
+	const __u64 hash = hash_text(HASH_BEGIN, key);
 	const size_t before = gathering->keys.count;
 	const long number = unique_add(&gathering->keys, hash, key);
-	char *copy;
 
 	if (number < 0)
 		return NULL;
-	if (gathering->keys.count > before) {
-		copy = arena_alloc(&gathering->endpoints->texts, strlen(key) + 1);
-		if (!copy || make_room(gathering) || name_endpoint(gathering, key, (size_t)number))
-			return NULL;
-		memcpy(copy, key, strlen(key) + 1);
-		gathering->keys.item[number] = copy;
-		gathering->endpoints->count = gathering->keys.count;
-	}
+	if (gathering->keys.count > before && add_endpoint(gathering, key, (size_t)number))
+		return NULL;
 	return &gathering->endpoints->endpoint[number];
 }
 

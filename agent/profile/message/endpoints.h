@@ -6,7 +6,7 @@
 #include "profile/message/message.h"
 #include "profile/message/servers.h"
 
-/* Where a request's duration lies among those of its endpoint that ended meanwhile. */
+/* How slow a request was compared with others of its endpoint that ended meanwhile. */
 enum latency {
 	LATENCY_UNKNOWN, /* it has not ended, or is not in the store */
 	LATENCY_P50,     /* not above the median */
@@ -19,7 +19,7 @@ enum latency {
 /* "p50" and so on; empty: unknown. */
 const char *latency_name(enum latency latency);
 
-/* The other way round. 0 or -EINVAL. */
+/* Parse such a name. 0 or -EINVAL. */
 int latency_parse(const char *name, enum latency *ret);
 
 #define ENDPOINT_NONE "(no request)" /* the name of that which is of no request */
@@ -27,7 +27,7 @@ int latency_parse(const char *name, enum latency *ret);
 /* Does the name of an endpoint fit a pattern of glob(7), with its method or by its route alone? */
 bool endpoint_fits(const char *name, const char *pattern);
 
-/* Is it what all samples of no request are counted by? */
+/* Is it the name under which samples of no request are counted? */
 bool endpoint_is_none(const char *name);
 
 struct message_endpoint {
@@ -67,7 +67,10 @@ bool message_is_of_request(const struct message *message,
 /* How many samples do. */
 size_t message_of_requests(const struct message *message);
 
-/* Are there samples that do, and others? Only then there is something to leave out. */
+/*
+ * Does the profile have both samples that belong to a request and others? Only then some can be
+ * left out.
+ */
 bool message_is_mixed(const struct message *message);
 
 /* The samples that do, or all if none does; as message_part(). */

@@ -5,7 +5,7 @@
 
 #include "profile/message/endpoints.h"
 
-/* All of what is said has to hold; all zero: everything is shown. */
+/* All conditions must hold; all zero: everything is shown. */
 struct message_filter {
 	const char *endpoint; /* a pattern, see endpoint_fits(); NULL: any */
 	const char *trace;    /* the first hex digits of its id; NULL: any */

@@ -6,16 +6,16 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/unique.h"
 #include "profile/message/counts.h"
 #include "profile/message/merge.h"
 #include "profile/message/pprof_types.h"
-#include "profile/message/unique.h"
 
 #define MERGER_TYPES_MAX 32
 
 /*
- * A thing in numbers: those of other things are their places plus 1, or 0 for none; those of texts
- * are their places.
+ * An item as a list of numbers: references to other items are their indexes plus 1, or 0 for none;
+ * references to texts are their indexes.
  */
 struct words {
 	size_t count;
@@ -140,7 +140,7 @@ size_t message_merger_bytes(const struct message_merger *merger)
 							     (merger->types + 2) * sizeof(int64_t));
 }
 
-/* A message that is being added: what its numbers are in the merger. */
+/* A message that is being added, and what its numbers become in the merger. */
 struct adding {
 	struct message_merger *merger;
 	const struct message *from;
@@ -181,7 +181,7 @@ static void say(struct adding *adding, uint64_t word)
 	words->word[words->count++] = word;
 }
 
-/* The thing that was put together: its place plus 1. */
+/* End the item that was put together: its index plus 1. */
 static uint64_t end(struct adding *adding, struct unique *unique)
 {
 	const struct words *words = adding->words;
@@ -379,7 +379,7 @@ static int64_t sum_of(int64_t one, int64_t other)
 	return __builtin_add_overflow(one, other, &sum) ? LLONG_MAX : sum;
 }
 
-/* What there is once: of the first message that has it. */
+/* Fields of which there is only one: taken from the first message that has them. */
 static void add_head(struct adding *adding)
 {
 	const Profile *from = adding->from->profile;

@@ -27,8 +27,8 @@ int message_merger_add(struct message_merger *merger, const struct message *from
 size_t message_merger_bytes(const struct message_merger *merger);
 
 /*
- * What was added, which message_free() frees; once, and then the merger can only be freed. 0 or
- * -ENOMEM.
+ * The merged message, which message_free() frees. May be called once; afterwards the merger can
+ * only be freed. 0 or -ENOMEM.
  */
 int message_merger_end(struct message_merger *merger, struct message *ret);
 

@@ -16,7 +16,7 @@
 
 #define COUNT_MAX INT_MAX /* of anything: numbers of OTLP are int32 */
 
-/* An id of the file, and the place of what has it. */
+/* An id in the file, and the index of the item that has it. */
 struct place {
 	__u64 id, number;
 };
@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct checking *checkin
 	return -EINVAL;
 }
 
-/* What is not known is not written again: whether it still held could not be told. */
+/* Fields that are not known are not written again, since they may not be right any more. */
 static void forget(ProtobufCMessage *message)
 {
 	message->n_unknown_fields = 0;
@@ -293,7 +293,7 @@ static int message_check(struct message *message, char *ret_why)
 }
 
 #define MEMORY_MAX                                                                                 \
-	(1UL << 30) /* of a message that was read: small parts may stand for large ones */
+	(1UL << 30) /* of a message that was read: a small file can unpack to a large one */
 
 #define ROOM_FIRST 65536
 
@@ -355,7 +355,7 @@ static int bring_texts_in(struct message *message)
 	return 0;
 }
 
-/* A location without a function has none; protobuf-c leaves texts out that are not there. */
+/* Absent fields are 0, and protobuf-c makes absent texts empty. */
 static int unpack(const __u8 *bytes, size_t size, struct message *message, char *ret_why)
 {
 	struct taking taking = {.arena = &message->arena, .left = MEMORY_MAX};
@@ -498,21 +498,33 @@ const char *message_text(const struct message *message, __s64 number)
 	return message->profile->string_table[number];
 }
 
+/* A table of texts of our own, with room for as many again. 0 or -ENOMEM. */
+static int grow_texts(struct message *message)
+{
+	Profile *profile = message->profile;
+	const size_t count = profile->n_string_table, room = 2 * count + 1;
+	char **texts = arena_alloc(&message->arena, room * sizeof(*texts));
+
+	if (!texts)
+		return -ENOMEM;
+	memcpy(texts, profile->string_table, count * sizeof(*texts));
+	profile->string_table = message->texts = texts;
+	message->text_room = room;
+	return 0;
+}
+
 static __s64 append_text(struct message *message, const char *text)
 {
 	Profile *profile = message->profile;
-	const size_t count = profile->n_string_table, length = strlen(text);
-	char **table = arena_alloc(&message->arena, (count + 1) * sizeof(*table));
-	char *copy = arena_alloc(&message->arena, length + 1);
+	const size_t size = strlen(text) + 1;
+	char *copy = arena_alloc(&message->arena, size);
+	bool full = profile->string_table != message->texts ||
+		    profile->n_string_table == message->text_room;
 
-	if (!table || !copy)
+	if (!copy || (full && grow_texts(message)))
 		return -ENOMEM;
-	memcpy(copy, text, length + 1);
-	memcpy(table, profile->string_table, count * sizeof(*table));
-	table[count] = copy;
-	profile->string_table = table;
-	profile->n_string_table = count + 1;
-	return (__s64)count;
+	profile->string_table[profile->n_string_table] = memcpy(copy, text, size);
+	return (__s64)profile->n_string_table++;
 }
 
 __s64 message_add_text(struct message *message, const char *text)

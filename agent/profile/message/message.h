@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile as one message, that of pprof: what is read from files, what rules of reading change,
- * and what all formats but ours from samples are written of. It may come from any program: types of
- * values and labels are what the message says.
+ * A profile as one message of pprof. Files are read into it, filters and rules change it, and all
+ * formats are written from it. It may come from any program, with any types of values and labels.
  */
 #ifndef CTXPROP_PROFILE_MESSAGE_MESSAGE_H
 #define CTXPROP_PROFILE_MESSAGE_MESSAGE_H
@@ -19,12 +18,14 @@
 #define MESSAGE_DEPTH_MAX 8192          /* of a stack: its locations and their functions */
 
 /*
- * Everything it refers to is there, and the id of a mapping, a location or a function is its place
- * plus 1. Memory that is put into it is the arena's.
+ * All references in it are valid, and the id of a mapping, a location or a function is its index
+ * plus 1. Memory of what is added comes from the arena.
  */
 struct message {
 	struct arena arena;
 	Perftools__Profiles__Profile *profile;
+	char **texts;     /* the profile's table of texts, once some were added to it */
+	size_t text_room; /* of `texts` */
 };
 
 /*
@@ -43,8 +44,8 @@ int message_write(const struct message *message, FILE *out);
 void message_free(struct message *message);
 
 /*
- * The samples that `takes` takes, as a message that lives as long as that which they are of, and is
- * not freed. 0 or -ENOMEM.
+ * A message of the samples for which `takes` returns true. It shares the memory of `message`, and
+ * is not freed. 0 or -ENOMEM.
  */
 int message_part(struct message *message,
 		 bool (*takes)(const struct message *message,
@@ -62,8 +63,8 @@ const char *message_label(const struct message *message, const Perftools__Profil
 			  const char *key);
 
 /*
- * Is it a key of the labels that ctxprop gives? Who reads a profile takes such a label for what
- * ctxprop says (a link of OTLP, a tag, a wait), whatever sample it is on.
+ * Is it the key of a label that ctxprop itself gives? Readers trust such labels (a link of OTLP, a
+ * tag, a wait), so labels that programs give get a prefix if they have such a key.
  */
 bool message_label_is_ours(const char *key);
 

@@ -127,8 +127,8 @@ static void add(struct message_path *path, const char *name, const char *file, e
 }
 
 /*
- * Files of ours say it by their mappings: "[unknown]" is code that only a runtime knows, by number;
- * or nobody.
+ * In files of ours the mapping tells the kind. "[unknown]" is code of a runtime, or code that
+ * nothing is known of.
  */
 static enum step_kind kind_of(const struct message *message, __u64 location, const char *mapping)
 {

@@ -8,7 +8,7 @@
 
 #include "profile/message/message.h"
 
-/* What a sample counts for: types of values, added up. */
+/* By which values samples are counted: types of values, added up. */
 struct message_weight {
 	const struct message *message;
 	const char *unit; /* of pprof: "count", "nanoseconds" */
@@ -28,12 +28,12 @@ size_t message_default_type(const struct message *message);
 struct message_weight message_by_time(const struct message *message);
 
 /*
- * By number, if samples are counted and all of them are of the same kind; else by time: where there
- * are several times (on the CPU, and waiting) numbers of samples do not add up.
+ * By number, if samples are counted and all of them are of the same kind; else by time, since
+ * numbers of samples on the CPU and of waits do not add up.
  */
 struct message_weight message_by_count(const struct message *message);
 
-/* Do two messages count the same, so that they can be compared? */
+/* Do two messages have the same values, so that they can be compared? */
 bool message_weights_fit(const struct message_weight *one, const struct message_weight *other);
 
 /* What a sample counts, in the unit of `weight`. */

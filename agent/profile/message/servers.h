@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples of servers, that is of processes that have read requests: how many of them belong to no
- * request, and why, as the engine says it (bpf/engine/model.h).
+ * Samples of servers (processes that have read requests): how many belong to no request, and why,
+ * by the engine's vetoes (bpf/engine/model.h).
  */
 #ifndef CTXPROP_PROFILE_MESSAGE_SERVERS_H
 #define CTXPROP_PROFILE_MESSAGE_SERVERS_H
@@ -26,7 +26,7 @@ const char *servers_reason(size_t reason);
 /* The other way round. */
 size_t servers_reason_named(const char *name);
 
-/* Why a server's sample belongs to no request; -1: it does, or is no server's. */
+/* Why a sample of a server belongs to no request; -1: it belongs to one, or is not of a server. */
 int servers_why(const struct profile_sample *sample);
 
 /* Count a sample on the CPU, if it is a server's. */

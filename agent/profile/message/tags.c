@@ -319,7 +319,7 @@ static void **grow(const struct applying *applying, void *table, size_t *count, 
 	return more;
 }
 
-/* The function that stands for those that are folded: its number, or 0. */
+/* Add the function that replaces those that are folded. Returns its number, or 0: no memory. */
 static __u64 add_function(const struct applying *applying)
 {
 	Profile *profile = applying->message->profile;
@@ -337,7 +337,10 @@ static __u64 add_function(const struct applying *applying)
 	return count;
 }
 
-/* The location that stands for them, of the mapping of one of them; 0: no memory. */
+/*
+ * Add the location that replaces those that are folded, with the mapping of one of them; 0: no
+ * memory.
+ */
 static __u64 add_location(const struct applying *applying, __u64 mapping)
 {
 	Profile *profile = applying->message->profile;

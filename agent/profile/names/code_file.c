@@ -19,23 +19,22 @@ struct symbol_range {
 
 struct symbols {
 	struct elf_function_symbol *symbol; /* by their start */
-	size_t count, room;
+	size_t count;
 };
 
 static int add(const struct elf_function_symbol *function, void *data)
 {
 	struct symbols *symbols = data;
 	struct elf_function_symbol *list =
-	    list_make_room(symbols->symbol, symbols->count, &symbols->room, sizeof(*list));
+	    list_add(&symbols->symbol, &symbols->count, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
-	symbols->symbol = list;
-	list[symbols->count++] = *function;
+	*list = *function;
 	return 0;
 }
 
-/* By start, and of one start the longest first: others may be parts of it. */
+/* Sorted by start, and for the same start the longest first, as others may be parts of it. */
 static int compare(const void *a, const void *b)
 {
 	const struct elf_function_symbol *first = a, *second = b;
@@ -73,7 +72,7 @@ static bool begins_until(const void *entry, const void *key)
 	return ((const struct elf_function_symbol *)entry)->start <= *(const __u64 *)key;
 }
 
-/* What is known of a byte, by the sizes that symbols tell. */
+/* What the sizes of symbols say about a byte. */
 static struct symbol_range symbols_find(const struct symbols *symbols, __u64 address)
 {
 	size_t at = list_count_while(symbols->symbol, symbols->count, sizeof(*symbols->symbol),
@@ -183,7 +182,7 @@ int code_layout_address(const struct code_layout *layout, __u64 offset, __u64 *r
 	for (__u32 i = 0; i < layout->segment_count; i++) {
 		const struct code_segment *segment = &layout->segment[i];
 
-		/* The kernel maps whole pages: a mapping may begin before the segment does. */
+		/* The kernel maps whole pages, so a mapping may begin before its segment. */
 		if (offset + PAGE_BYTES > segment->offset &&
 		    offset < segment->offset + segment->size) {
 			*ret_address = segment->address + (offset - segment->offset) - layout->base;

@@ -13,6 +13,8 @@
 #include "profile/names/name_cache.h"
 #include "profile/names/runtime_text.h"
 
+#define FRAMES_AGAIN 1024 /* so many more than twice the unique ones are made unique again */
+
 struct frame_names {
 	const struct files *files;
 	struct name_cache *known;
@@ -20,17 +22,16 @@ struct frame_names {
 	__u64 *frame;               /* sorted, each once */
 	char **name;                /* of each */
 	char **file;                /* of each that a runtime knows; else NULL */
-	size_t count, room;
+	size_t count, kept;         /* kept: those that were unique when that was last looked at */
 };
 
 static int add(struct frame_names *names, __u64 frame)
 {
-	__u64 *list = list_make_room(names->frame, names->count, &names->room, sizeof(*list));
+	__u64 *list = list_add(&names->frame, &names->count, sizeof(*list));
 
 	if (!list)
 		return -1;
-	names->frame = list;
-	list[names->count++] = frame;
+	*list = frame;
 	return 0;
 }
 
@@ -51,7 +52,7 @@ static void make_unique(struct frame_names *names)
 	for (size_t i = 0; i < names->count; i++)
 		if (!kept || names->frame[kept - 1] != names->frame[i])
 			names->frame[kept++] = names->frame[i];
-	names->count = kept;
+	names->count = names->kept = kept;
 }
 
 static int add_stack(const struct stack *stack, void *data)
@@ -64,7 +65,7 @@ static int add_stack(const struct stack *stack, void *data)
 		err = add(names, frame_is_named(stack->frame[i]) ? stack->frame[i] & ~FRAME_ENTRY
 								 : stack->frame[i]);
 	/* Frames of most stacks are those of others. */
-	if (names->count == names->room)
+	if (names->count > 2 * names->kept + FRAMES_AGAIN)
 		make_unique(names);
 	return err;
 }
@@ -93,7 +94,7 @@ static char *place(const struct frame_names *names, __u64 frame)
 											    : text;
 }
 
-/* What was found in a file; of one that cannot be read nothing ever is. */
+/* Add what was found in a file to the cache; if the file cannot be read, that it has no names. */
 static void remember(struct frame_names *names, int file, const struct code_names *found, int err)
 {
 	__u32 start, end;

@@ -16,7 +16,7 @@ void kernel_names_watch(struct kernel_names *names)
 	names->watch = kernel_watch_new();
 }
 
-/* What has changed since the symbols were read, or since `since_ns`, stays known. */
+/* Keep changes since the symbols were read, or since `since_ns`. */
 static void take_news(struct kernel_names *names, __u64 since_ns)
 {
 	if (names->watch)

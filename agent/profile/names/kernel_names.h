@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What functions of the kernel are called, for one profile after the other: /proc/kallsyms is read
- * again only where an address may have become another function's, and an address that was two
- * functions' while samples were taken has no name.
+ * Names of kernel functions, kept from one profile to the next. /proc/kallsyms is read again only
+ * if an address may belong to another function by now. An address that belonged to two functions
+ * while samples were taken has no name.
  */
 #ifndef CTXPROP_PROFILE_NAMES_KERNEL_NAMES_H
 #define CTXPROP_PROFILE_NAMES_KERNEL_NAMES_H
@@ -23,20 +23,22 @@ struct kernel_names {
 
 void kernel_names_free(struct kernel_names *names);
 
-/* For who goes on for long: watch from now on what changes. Without rights to do so nothing does.
+/*
+ * For profilers that run for long: watch changes from now on. Without the rights for that, nothing
+ * happens.
  */
 void kernel_names_watch(struct kernel_names *names);
 
 /*
- * Get ready to name these addresses, which were met since `since_ns`. Without kernel_names_watch()
- * the names are those of this moment.
+ * Prepare to name these addresses, which were sampled since `since_ns`. Without
+ * kernel_names_watch(), names are those of this moment.
  */
 void kernel_names_look(struct kernel_names *names, const __u64 *address, size_t count,
 		       __u64 since_ns);
 
 /*
- * The function at one of them, valid until the next look. NULL: there is none, or it is not certain
- * which one it was.
+ * The name of the function at one of them, valid until the next call of kernel_names_look(). NULL:
+ * none, or it is not certain which function it was.
  */
 const char *kernel_names_get(const struct kernel_names *names, __u64 address, __u64 since_ns);
 

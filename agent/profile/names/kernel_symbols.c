@@ -20,7 +20,7 @@ struct symbol {
 
 struct kernel_symbols {
 	struct symbol *symbol; /* by address */
-	size_t count, room;
+	size_t count;
 	struct buffer text;
 	__u32 module; /* of the line before, in the text; 0: none */
 };
@@ -48,7 +48,7 @@ static int add_line(struct kernel_symbols *symbols, char *line)
 {
 	char *rest, *name, *owner;
 	__u64 address = strtoull(line, &rest, 16);
-	struct symbol *list, *symbol;
+	struct symbol *symbol;
 
 	if (!address || *rest != ' ' || !strchr("tTwW", rest[1]) || rest[2] != ' ')
 		return 0;
@@ -56,11 +56,9 @@ static int add_line(struct kernel_symbols *symbols, char *line)
 	owner = name + strcspn(name, "\t\n");
 	owner += *owner == '\t' ? (*owner = '\0', 1) : 0;
 	owner[strcspn(owner, "\n")] = '\0';
-	list = list_make_room(symbols->symbol, symbols->count, &symbols->room, sizeof(*list));
-	if (!list)
+	symbol = list_add(&symbols->symbol, &symbols->count, sizeof(*symbol));
+	if (!symbol)
 		return -1;
-	symbols->symbol = list;
-	symbol = &list[symbols->count++];
 	*symbol = (struct symbol){.address = address, .name = add_text(symbols, name)};
 	if (*owner)
 		symbol->owner = owner_of(symbols, owner);
@@ -117,7 +115,7 @@ static bool begins_until(const void *entry, const void *key)
 	return ((const struct symbol *)entry)->address <= *(const __u64 *)key;
 }
 
-/* The last symbol that is not behind an address. NULL: all are. */
+/* The last symbol at or before an address. NULL: there is none. */
 static const struct symbol *find(const struct kernel_symbols *symbols, __u64 address)
 {
 	const size_t count = list_count_while(symbols->symbol, symbols->count,
@@ -126,7 +124,7 @@ static const struct symbol *find(const struct kernel_symbols *symbols, __u64 add
 	return count ? &symbols->symbol[count - 1] : NULL;
 }
 
-/* Is it certain that nothing else is between a function and the next one? */
+/* Is it certain that there is no other code between a function and the next one? */
 static bool is_followed(const struct kernel_symbols *symbols, const struct symbol *symbol)
 {
 	return symbol + 1 < symbols->symbol + symbols->count && symbol->owner != NO_OWNER &&

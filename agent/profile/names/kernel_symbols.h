@@ -8,7 +8,9 @@
 
 struct kernel_symbols;
 
-/* Without rights the kernel tells no addresses: then there are no names. NULL: it cannot be read.
+/*
+ * Read them. Without rights the kernel shows no addresses: then there are no names. NULL: they
+ * cannot be read.
  */
 struct kernel_symbols *kernel_symbols_new(void);
 void kernel_symbols_free(struct kernel_symbols *symbols);

@@ -12,7 +12,7 @@
 #include "profile/names/kernel_watch.h"
 
 #define RING_PAGES   8    /* a power of two; some hundred records */
-#define RECORD_BYTES 1024 /* with less room than this one may have been lost */
+#define RECORD_BYTES 1024 /* if less is free, a record may have been lost */
 
 struct change {
 	__u64 start, end; /* addresses */
@@ -30,8 +30,8 @@ struct kernel_watch {
 	int cpus;
 	long online; /* so many CPUs when it began */
 	struct change *change;
-	size_t count, room;
-	__u64 all_ns; /* when it was last seen that something was not heard; 0: never */
+	size_t count;
+	__u64 all_ns; /* when a loss of records was last seen; 0: never */
 };
 
 static size_t ring_bytes(void)
@@ -102,18 +102,15 @@ void kernel_watch_free(struct kernel_watch *watch)
 /* Without room for it nothing is known any more. */
 static void add(struct kernel_watch *watch, const struct change *change)
 {
-	struct change *list =
-	    list_make_room(watch->change, watch->count, &watch->room, sizeof(*list));
+	struct change *added = list_add(&watch->change, &watch->count, sizeof(*added));
 
-	if (!list) {
+	if (added)
+		*added = *change;
+	else
 		watch->all_ns = change->seen_ns;
-		return;
-	}
-	watch->change = list;
-	list[watch->count++] = *change;
 }
 
-/* Records are of words of 8 bytes, each of which is in one piece. */
+/* Records consist of words of 8 bytes, none of which wraps around. */
 static __u64 word_at(const struct perf_event_mmap_page *page, __u64 at)
 {
 	const char *data = (const char *)page + page->data_offset;

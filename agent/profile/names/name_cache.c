@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/foreign.h"
 #include "base/list.h"
-#include "profile/message/unique.h"
+#include "base/unique.h"
 #include "profile/names/name_cache.h"
 #include "profile/take/files.h"
 
@@ -20,7 +20,7 @@ struct range {
 /* Of one file, by their start. */
 struct ranges {
 	struct range *range;
-	size_t count, room;
+	size_t count;
 };
 
 struct name_cache {
@@ -41,7 +41,7 @@ void name_cache_free(struct name_cache *known)
 		return;
 	for (size_t i = 0; i < FILES_MAX; i++)
 		free(known->file[i].range);
-	strings_free(&known->texts);
+	unique_free_all(&known->texts);
 	kernel_names_free(&known->kernel);
 	free(known);
 }
@@ -83,16 +83,14 @@ int name_cache_add(struct name_cache *known, int file, __u32 start, __u32 end, c
 	struct ranges *ranges = &known->file[file];
 	const size_t at = count_until(ranges, start);
 	const long number = name ? add_text(known, name) : 0;
-	struct range *list =
-	    list_make_room(ranges->range, ranges->count, &ranges->room, sizeof(*list));
+	struct range *last =
+	    number < 0 ? NULL : list_add(&ranges->range, &ranges->count, sizeof(*last));
+	struct range *range = ranges->range + at;
 
-	if (list)
-		ranges->range = list;
-	if (!list || number < 0)
+	if (!last)
 		return -ENOMEM;
-	memmove(list + at + 1, list + at, (ranges->count - at) * sizeof(*list));
-	list[at] = (struct range){start, end, name ? known->texts.text[number] : NULL};
-	ranges->count++;
+	memmove(range + 1, range, (size_t)(last - range) * sizeof(*range));
+	*range = (struct range){start, end, name ? known->texts.text[number] : NULL};
 	known->count++;
 	return 0;
 }

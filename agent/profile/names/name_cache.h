@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of functions that were found before, so that a profile that goes on for long reads a file
- * only for functions that are new. They hold for one struct files.
+ * A cache of names of functions, so that a continuous profile reads a file only for new functions.
+ * It belongs to one struct files.
  */
 #ifndef CTXPROP_PROFILE_NAMES_NAME_CACHE_H
 #define CTXPROP_PROFILE_NAMES_NAME_CACHE_H
@@ -25,10 +25,10 @@ void name_cache_free(struct name_cache *known);
 bool name_cache_find(const struct name_cache *known, int file, __u32 address,
 		     const char **ret_name);
 
-/* From `start` to before `end` a file has this function, or none (NULL). 0 or -ENOMEM. */
+/* Add: from `start` to before `end`, a file has this function, or none (NULL). 0 or -ENOMEM. */
 int name_cache_add(struct name_cache *known, int file, __u32 start, __u32 end, const char *name);
 
-/* Per cent of what is to be kept at most. */
+/* How full the cache is, in per cent. */
 unsigned int name_cache_used(const struct name_cache *known);
 
 /* The kernel's functions; they go with the other ones. */

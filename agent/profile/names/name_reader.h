@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names are read out of the memory of a process in a sandbox (inspect/sandbox.h) that has nothing
- * but that memory: whatever stands there, the worst is that this process's names are wrong or
- * missing. A sandbox answers for as long as its limits on time allow.
+ * Reads names from the memory of a process, in a sandbox (inspect/sandbox.h) that can access
+ * nothing but that memory: whatever it contains, at worst the names of this process are wrong or
+ * missing. A sandbox answers until its limits on time are reached.
  */
 #ifndef CTXPROP_PROFILE_NAMES_NAME_READER_H
 #define CTXPROP_PROFILE_NAMES_NAME_READER_H
@@ -11,8 +11,8 @@
 #include "runtimes/names.h"
 
 /*
- * So long an answer is waited for. It takes some 20 us; but others may have the CPUs, and the page
- * that is read may be on a disk.
+ * How long an answer is waited for. It takes some 20 us, but the CPUs may be busy, and the page may
+ * have to be read from a disk.
  */
 #define NAME_READER_ANSWER_MS 200
 

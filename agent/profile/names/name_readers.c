@@ -7,7 +7,8 @@
 #include "profile/names/name_reader.h"
 #include "profile/names/name_readers.h"
 
-#define PROCESSES 256 /* that are remembered; the one that was asked longest ago is forgotten */
+#define PROCESSES                                                                                  \
+	256 /* processes that are remembered; the one that was used longest ago makes room */
 
 struct asked {
 	__u32 tgid;   /* 0: free */

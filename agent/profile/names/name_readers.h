@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Readers of names (name_reader.h), one for each process that is asked about, as long as it is.
+ * Readers of names (name_reader.h), one for each process whose names are needed.
  *
  * What a process costs is limited: a reader may use SANDBOX_CPU_SECONDS in SANDBOX_SECONDS, and has
  * to answer in time. If it does not, or ends, the process is left alone for a pause, which is
@@ -11,9 +11,9 @@
 
 #include "runtimes/names.h"
 
-#define NAME_READERS_MAX     16 /* that run at a time; the one that was asked longest ago goes */
+#define NAME_READERS_MAX     16 /* that run at a time; the one used longest ago makes room */
 #define NAME_READERS_PAUSE_S 1  /* the first pause of a process */
-#define NAME_READERS_DOUBLED 7  /* so often it is doubled: two minutes */
+#define NAME_READERS_DOUBLED 7  /* how often it is doubled at most: two minutes */
 
 struct name_readers;
 

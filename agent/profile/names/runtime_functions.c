@@ -42,7 +42,7 @@ void runtime_functions_free(struct runtime_functions *functions)
 {
 	if (functions) {
 		name_readers_free(functions->readers);
-		strings_free(&functions->texts);
+		unique_free_all(&functions->texts);
 	}
 	free(functions);
 }

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "profile/message/unique.h"
+#include "base/unique.h"
 #include "runtimes/names.h"
 
 struct runtime_functions;

@@ -57,7 +57,7 @@ static void hand_over(struct files *files, struct file *file, const struct code_
 		sampler_add_table(files->sampler, code->row, code->row_count, &file->table);
 }
 
-/* What is no program stays known as such, but not open. */
+/* A file that is not a program is remembered as such, and closed. */
 static int read_code(struct files *files, struct file *file)
 {
 	struct code_file *code;
@@ -104,7 +104,7 @@ static int add(struct files *files, int fd, const struct mapping *mapping)
 	return read_code(files, file) ? file->err : (int)files->count - 1;
 }
 
-/* A file whose bytes do not come takes the time of all. */
+/* Waiting for a file that cannot be read delays everything else. */
 static int open_and_add(struct files *files, struct proc_reader *reader,
 			const struct mapping *mapping)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files whose code was met in samples: each is read once, and stays open for its names. */
+/* The files whose code appeared in samples: each is read once, and stays open for its names. */
 #ifndef CTXPROP_PROFILE_TAKE_FILES_H
 #define CTXPROP_PROFILE_TAKE_FILES_H
 
@@ -46,13 +46,13 @@ const char *files_name(const struct files *files, int file); /* the last part of
 int files_fd(const struct files *files, int file);           /* -1: it was closed */
 
 /*
- * Close those that no process has had mapped since `before_ns` (CLOCK_MONOTONIC), so that they keep
- * no file system busy; `used`: by number, those that one has now. They are not found any more: who
- * maps such a file again gets a new number.
+ * Close the files that no process has had mapped since `before_ns` (CLOCK_MONOTONIC), so that their
+ * file systems can be unmounted; `used`: by number, those that are mapped now. If such a file is
+ * mapped again it gets a new number.
  */
 void files_close_unused(struct files *files, const bool used[FILES_MAX], __u64 before_ns);
 
-/* Per cent of the room that is taken, for files or for their unwind tables. */
+/* How full the tables are, in per cent: that of files, or that of unwind rows if it is fuller. */
 unsigned int files_used(const struct files *files);
 
 #endif

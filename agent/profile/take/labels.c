@@ -13,6 +13,7 @@
 /* In the text of a set: behind a key, and behind a value, which have none (foreign.h). */
 #define KEY_END   '\x1f'
 #define VALUE_END '\x1e'
+#define SET_BYTES 64 /* that a set takes beside its text, or less */
 
 struct label {
 	char key[FOREIGN_GROWTH * PROFILE_LABEL_KEY], value[FOREIGN_GROWTH * PROFILE_LABEL_VALUE];
@@ -29,7 +30,7 @@ struct merging {
 	bool overflows;
 };
 
-/* Take off a character of which the end is missing. Returns whether there was one. */
+/* Remove an incomplete character at the end. Returns whether there was one. */
 static bool end_at_character(char *text)
 {
 	size_t length = strlen(text), begin = length;
@@ -42,7 +43,7 @@ static bool end_at_character(char *text)
 	return true;
 }
 
-/* Of texts that were cut, what that has left of a character is no part of them. */
+/* A text that was cut may end with an incomplete character, which is removed. */
 static void bring_in(char *to, size_t size, const char *from, bool is_cut)
 {
 	char whole[PROFILE_LABEL_VALUE];
@@ -133,24 +134,37 @@ static int by_key(const void *a, const void *b)
 	return strcmp(((const struct label *)a)->key, ((const struct label *)b)->key);
 }
 
+/* The number of a set with this text; 0: it is a new one that there is no room for. */
+static long number_of(struct labels *labels, const char *text, size_t *room)
+{
+	const size_t size = SET_BYTES + strlen(text);
+	long number = strings_find(&labels->sets, text);
+
+	if (number < 0 && size <= *room) {
+		number = strings_add(&labels->sets, text);
+		*room -= number < 0 ? 0 : size;
+	}
+	labels->crowded += number < 0;
+	return number > 0 ? number : 0;
+}
+
 /* The set as a text, in the order of keys. */
-static long intern(struct merging *merging)
+static long intern(struct merging *merging, size_t *room)
 {
 	char text[PROFILE_LABELS_MAX * sizeof(struct label) + 1];
 	size_t used = 0;
-	long number;
 
 	qsort(merging->label, merging->count, sizeof(merging->label[0]), by_key);
 	for (size_t i = 0; i < merging->count; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c%s%c",
 					 merging->label[i].key, KEY_END, merging->label[i].value,
 					 VALUE_END);
-	number = strings_add(&merging->labels->sets, text);
-	return number > 0 ? number : 0;
+	return number_of(merging->labels, text, room);
 }
 
 long labels_of(struct labels *labels, const struct registered *registered,
-	       const struct process_context *context, const struct profile_sample *sample)
+	       const struct process_context *context, const struct profile_sample *sample,
+	       size_t *room)
 {
 	struct merging merging = {.labels = labels, .registered = registered, .context = context};
 	size_t word =
@@ -161,12 +175,12 @@ long labels_of(struct labels *labels, const struct registered *registered,
 	for (size_t i = 0; i < sample->label_count; i++, word += PROFILE_LABEL_WORDS)
 		take(&merging, (const void *)(sample->frame + word));
 	labels->left_out += merging.overflows || sample->labels_left_out;
-	return merging.count ? intern(&merging) : 0;
+	return merging.count ? intern(&merging, room) : 0;
 }
 
 void labels_free(struct labels *labels)
 {
-	strings_free(&labels->sets);
+	unique_free_all(&labels->sets);
 }
 
 int labels_each(const struct labels *labels, long set,

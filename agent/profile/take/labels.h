@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The labels that programs have given their samples. Those of all sources are merged; equal sets
- * have one number, by which samples are told apart.
+ * The labels that programs give to their samples, merged from all sources. Equal sets of labels
+ * have the same number.
  */
 #ifndef CTXPROP_PROFILE_TAKE_LABELS_H
 #define CTXPROP_PROFILE_TAKE_LABELS_H
 
-#include "profile/message/unique.h"
+#include "base/unique.h"
 #include "profile/sample.h"
 #include "profile/take/registered.h"
 
@@ -19,14 +19,17 @@ struct labels {
 	__u64 left_out;     /* samples with more labels than there is room for */
 	__u64 unnamed;      /* labels whose key has no name */
 	__u64 conflicts;    /* two sources with different values for one key */
+	__u64 crowded;      /* samples whose labels there was no room for */
 };
 
 /*
- * The set of a sample. `context`: names of the keys of its process, or NULL. Returns its number; 0:
- * it has none, or there is no memory.
+ * The set of a sample. `context`: names of the keys of its process, or NULL. `room`: as many bytes
+ * as a new set may take; what it has taken is taken off. Returns its number; 0: it has none, or
+ * there is no room.
  */
 long labels_of(struct labels *labels, const struct registered *registered,
-	       const struct process_context *context, const struct profile_sample *sample);
+	       const struct process_context *context, const struct profile_sample *sample,
+	       size_t *room);
 
 void labels_free(struct labels *labels);
 

@@ -109,7 +109,7 @@ static int read_header(struct proc_reader *reader, __u64 address, struct header 
 	return ret->published_ns ? 0 : -EAGAIN;
 }
 
-/* The payload, as it was at one time: the header is the same before and behind. */
+/* Read a consistent payload: the header must be the same before and after reading it. */
 static int copy(struct proc_reader *reader, __u64 address, const struct header *before,
 		struct order *order)
 {
@@ -123,7 +123,7 @@ static int copy(struct proc_reader *reader, __u64 address, const struct header *
 	return 0;
 }
 
-/* Texts of a sandbox, which may have been taken over. */
+/* Check texts from a sandbox, which may have been compromised. */
 static void end_texts(struct process_context *context)
 {
 	for (size_t i = 0; i < PROCESS_CONTEXT_KEYS; i++)

@@ -14,9 +14,10 @@
 #include "runtimes/names.h"
 
 #define BUCKETS     1024
-#define LOOK_ANYWAY (2 * NS_PER_SECOND) /* libraries come and go */
-#define FAILED_MAX  6                   /* so often the time until the next look is doubled */
-#define LOOK_AGAIN  10                  /* so often meanwhile where code is met that is not known */
+#define LOOK_ANYWAY (2 * NS_PER_SECOND)  /* libraries come and go */
+#define LOOKS_NS    (NS_PER_SECOND / 20) /* for looks at programs that do not serve */
+#define FAILED_MAX  6  /* how often the time until the next look is doubled at most */
+#define LOOK_AGAIN  10 /* so many looks in that time if samples have unknown code */
 
 struct known {
 	struct process process;
@@ -132,7 +133,10 @@ static void keep(struct processes *processes, struct process *process)
 	process->count = processes->told.count;
 }
 
-/* The next look is as far off as the last one, or twice as far if that brought nothing new. */
+/*
+ * Schedule the next look: after the same time as the last one, or twice that if it brought nothing
+ * new.
+ */
 static void choose_pause(const struct processes *processes, struct process *process, bool is_news)
 {
 	const __u64 longer_ns = 2 * process->pause_ns;
@@ -160,7 +164,7 @@ static bool is_outlived(const struct known *bucket, const struct known *known)
 	return bucket;
 }
 
-/* The sampler has to be told again if there are more samples of it. */
+/* The sampler has forgotten it, and is told again if there are more samples. */
 static void take_back(struct processes *processes, const struct known *bucket, struct known *known)
 {
 	if (!is_outlived(bucket, known))
@@ -175,7 +179,10 @@ static int compare_times(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* When those were met that the sampler knows, the earliest first. Returns how many there are. */
+/*
+ * The times at which the processes that the sampler knows were last sampled, the earliest first.
+ * Returns their number.
+ */
 static size_t times_met(const struct processes *processes, __u64 ret_met_ns[PROFILE_PROCESSES])
 {
 	size_t count = 0;
@@ -233,7 +240,7 @@ static int tell(struct processes *processes, struct process *process, bool is_ne
 	return err;
 }
 
-/* Returns whether its mappings are others than before. */
+/* Returns whether its mappings have changed. */
 static bool look_at_mappings(struct processes *processes, struct process *process)
 {
 	char comm[PROC_COMM_MAX];
@@ -282,13 +289,12 @@ static bool ask_compiled(struct process *process, const struct runtime_names *ru
 }
 
 /*
- * The sample says by its kind whose code was met. A runtime that begins knows not yet where it will
- * have its code: it is asked again; less often where that goes wrong, since others wait for it.
+ * A runtime that begins knows not yet where it will have its code: it is asked again; less often
+ * where that goes wrong, since others wait for it.
  */
-static void look_at_compiled(struct processes *processes, struct process *process,
-			     const struct profile_sample *sample)
+static void look_at_compiled(struct processes *processes, struct process *process)
 {
-	const struct runtime_names *runtime = runtime_names_of(sample->named_kind);
+	const struct runtime_names *runtime = runtime_names_of(process->named_kind);
 
 	if (process->compiled.life || !runtime || !runtime->compiled ||
 	    (process->asked_ns && clock_now_ns() - process->asked_ns < LOOK_ANYWAY
@@ -331,17 +337,54 @@ static bool met_unknown(const struct profile_sample *sample)
 	return sample->stop == PROFILE_STOP_PROCESS || sample->stop == PROFILE_STOP_MAPPING;
 }
 
-void processes_refresh(struct processes *processes, struct process *process,
-		       const struct profile_sample *sample)
+void processes_meet(struct process *process, const struct profile_sample *sample)
 {
-	__u64 since_ns;
-
 	process->met_ns = clock_now_ns();
-	since_ns = process->met_ns - process->looked_ns;
-	look_at_compiled(processes, process, sample);
-	if (!process->looked_ns || since_ns > process->pause_ns ||
-	    (met_unknown(sample) && since_ns > process->pause_ns / LOOK_AGAIN))
+	process->is_met = true;
+	process->has_unknown |= met_unknown(sample);
+	process->serves |= sample->serves;
+	if (sample->named_kind)
+		process->named_kind = sample->named_kind;
+}
+
+/* Is it time to read its mappings? */
+static bool is_due(const struct process *process)
+{
+	const __u64 since_ns = process->met_ns - process->looked_ns;
+
+	return !process->looked_ns || since_ns > process->pause_ns ||
+	       (process->has_unknown && since_ns > process->pause_ns / LOOK_AGAIN);
+}
+
+static void refresh(struct processes *processes, struct process *process)
+{
+	process->is_met = false;
+	look_at_compiled(processes, process);
+	if (is_due(process))
 		look(processes, process);
+	process->has_unknown = false;
+}
+
+/*
+ * Those that serve, or those that do not, until `end_ns`. Returns whether all of them were
+ * refreshed.
+ */
+static bool refresh_all(struct processes *processes, bool serves, __u64 end_ns)
+{
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct known *known = processes->bucket[i]; known; known = known->next)
+			if (known->process.is_met && known->process.serves == serves) {
+				refresh(processes, &known->process);
+				if (clock_now_ns() > end_ns)
+					return false;
+			}
+	return true;
+}
+
+bool processes_refresh(struct processes *processes)
+{
+	refresh_all(processes, true, ~0ULL);
+	return refresh_all(processes, false, clock_now_ns() + LOOKS_NS);
 }
 
 static bool has_ended(const struct process *process)

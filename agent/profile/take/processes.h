@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the processes of samples have mapped: told to the sampler, and kept to name their frames. */
+/* The mappings of the processes in samples: given to the sampler, and kept to name frames. */
 #ifndef CTXPROP_PROFILE_TAKE_PROCESSES_H
 #define CTXPROP_PROFILE_TAKE_PROCESSES_H
 
@@ -39,13 +39,17 @@ struct process {
 	__u32 tgid;
 	char name[PROC_COMM_MAX]; /* of the thread that was met first, or of its first thread */
 	__u64 met_ns;             /* when its last sample was taken here (CLOCK_MONOTONIC) */
+	bool is_met;              /* and there was one since processes_refresh() */
+	bool has_unknown;         /* such a one met code that is not known */
+	bool serves;              /* it has read requests */
+	__u8 named_kind;          /* enum runtime_kind of functions that were met; 0: none were */
 	__u64 looked_ns;          /* when its mappings were read */
 	__u64 pause_ns;           /* until they are read again; 0: they never were */
 	bool is_told;             /* the sampler has `code` */
 	__u32 count;
 	struct process_code *code;        /* by address */
 	__u64 asked_ns;                   /* when `compiled` was looked for */
-	__u32 failed;                     /* so often that went wrong, or took too long */
+	__u32 failed;                     /* how often that has failed or took too long */
 	struct runtime_compiled compiled; /* see process_compiled() */
 	struct process_context *context;  /* names of its labels' keys; NULL: it has told none */
 };
@@ -53,12 +57,16 @@ struct process {
 /* The process of a sample, with the mappings by which it was unwound. NULL: no memory. */
 struct process *processes_find(struct processes *processes, const struct profile_sample *sample);
 
+/* A sample of it has come, whose frames were looked up. */
+void processes_meet(struct process *process, const struct profile_sample *sample);
+
 /*
- * Read its mappings again if there is reason to, and tell the sampler. Frames of the samples before
- * have to be looked up before.
+ * Read the mappings of processes that were met, if there is reason to, and give them to the
+ * sampler; first of those that have read requests, then, for a short while, of others: the rest
+ * waits for the next call. All samples that have come must have been taken before. Returns false
+ * if that call is to come at once, behind the samples that have come meanwhile.
  */
-void processes_refresh(struct processes *processes, struct process *process,
-		       const struct profile_sample *sample);
+bool processes_refresh(struct processes *processes);
 
 /* What is known of the code that its runtime has compiled. NULL: nothing. */
 const struct runtime_compiled *process_compiled(const struct process *process);

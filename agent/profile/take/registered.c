@@ -22,7 +22,7 @@ static bool is_word(const char *word)
 	return *word;
 }
 
-/* Tabs and ends of lines part what stands in the file. */
+/* Tabs and ends of lines are separators in the file. */
 static bool is_path(const char *path)
 {
 	for (const char *at = path; *at; at++)

@@ -8,6 +8,7 @@
 #include "base/foreign.h"
 #include "base/hash.h"
 #include "base/list.h"
+#include "base/unique.h"
 #include "profile/take/requests.h"
 #include "trace/query.h"
 #include "trace/span.h"
@@ -18,20 +19,18 @@
  */
 #define PIECE     10000
 #define ROWS_MAX  5000000
-#define SETTLE_NS 15000000000LL /* rows are in the order of their ends, but for so much */
-#define BUCKETS   1024          /* a power of two */
+#define SETTLE_NS 15000000000LL /* rows are in the order of their ends, within this time */
 
 /* An endpoint, and the durations of its requests. */
 struct known {
 	struct endpoint endpoint; /* the first member: others have a pointer to it */
-	struct known *beside;     /* in its bucket */
 	__s64 *duration_ns;
-	size_t count, room;
+	size_t count;
 };
 
 struct requests {
 	struct endpoint *first;
-	struct known *bucket[BUCKETS];
+	struct unique by_words;            /* of the same */
 	struct endpoint *none, *not_ended; /* of no request; of one that is not in the store */
 	sqlite3_stmt *by_ids;
 	__u64 missed;
@@ -54,44 +53,46 @@ static void endpoint_free(struct endpoint *endpoint)
 	free(endpoint);
 }
 
-static size_t bucket_of(const char *name, const char *service)
-{
-	__u64 hash = hash_add(HASH_BEGIN, name, strlen(name) + 1);
+/* What an endpoint is told apart by. */
+struct words {
+	const char *name, *service;
+};
 
-	hash = hash_add(hash, service, strlen(service));
-	return (hash ^ hash >> 32) & (BUCKETS - 1);
+static bool has_words(const void *item, const void *key)
+{
+	const struct endpoint *endpoint = item;
+	const struct words *words = key;
+
+	return !strcmp(endpoint->name, words->name) && !strcmp(endpoint->service, words->service);
 }
 
-static struct endpoint *make(struct requests *requests, const char *name, const char *service)
+static struct endpoint *make(struct requests *requests, const struct words *words, __u64 hash)
 {
-	struct known **bucket = &requests->bucket[bucket_of(name, service)];
 	struct known *known = calloc(1, sizeof(*known));
 	struct endpoint *endpoint = &known->endpoint;
 
 	if (!known)
 		return NULL;
-	endpoint->name = strdup(name);
-	endpoint->service = strdup(service);
-	if (!endpoint->name || !endpoint->service) {
+	endpoint->name = strdup(words->name);
+	endpoint->service = strdup(words->service);
+	if (!endpoint->name || !endpoint->service ||
+	    unique_append(&requests->by_words, hash, endpoint) < 0) {
 		endpoint_free(endpoint);
 		return NULL;
 	}
 	endpoint->next = requests->first;
 	requests->first = endpoint;
-	known->beside = *bucket;
-	*bucket = known;
 	return endpoint;
 }
 
 /* An endpoint of these words, made if it is new. NULL: no memory. */
 static struct endpoint *get(struct requests *requests, const char *name, const char *service)
 {
-	struct known *known = requests->bucket[bucket_of(name, service)];
+	const struct words words = {name, service};
+	const __u64 hash = hash_text(hash_text(HASH_BEGIN, name), service);
+	struct endpoint *endpoint = unique_find(&requests->by_words, hash, &words);
 
-	while (known && (strcmp(known->endpoint.name, name) != 0 ||
-			 strcmp(known->endpoint.service, service) != 0))
-		known = known->beside;
-	return known ? &known->endpoint : make(requests, name, service);
+	return endpoint ? endpoint : make(requests, &words, hash);
 }
 
 static const char *text_of(sqlite3_stmt *row, int column)
@@ -125,12 +126,11 @@ struct reading {
 /* Returns whether there was memory. */
 static bool add_duration(struct known *known, __s64 duration_ns)
 {
-	__s64 *more = list_make_room(known->duration_ns, known->count, &known->room, sizeof(*more));
+	__s64 *more = list_add(&known->duration_ns, &known->count, sizeof(*more));
 
 	if (!more)
 		return false;
-	known->duration_ns = more;
-	more[known->count++] = duration_ns;
+	*more = duration_ns;
 	return true;
 }
 
@@ -209,7 +209,7 @@ static void divide(struct known *known)
 		endpoint->up_to_ns[i] = known->duration_ns[(count * percents[i] + 99) / 100 - 1];
 	free(known->duration_ns);
 	known->duration_ns = NULL;
-	known->count = known->room = 0;
+	known->count = 0;
 }
 
 static bool read_endpoints(struct requests *requests, sqlite3 *db, __s64 from_ns, __s64 to_ns)
@@ -246,8 +246,11 @@ static bool add_without_request(struct requests *requests)
 struct requests *requests_read(sqlite3 *db, __s64 from_ns, __s64 to_ns)
 {
 	struct requests *requests = calloc(1, sizeof(*requests));
-	bool done = requests && add_without_request(requests);
+	bool done;
 
+	if (requests)
+		requests->by_words.same = has_words;
+	done = requests && add_without_request(requests);
 	if (done && db)
 		done = read_endpoints(requests, db, from_ns, to_ns) && prepare(requests, db);
 	if (done)
@@ -266,6 +269,7 @@ void requests_free(struct requests *requests)
 		next = endpoint->next;
 		endpoint_free(endpoint);
 	}
+	unique_free(&requests->by_words);
 	sqlite3_finalize(requests->by_ids);
 	free(requests);
 }

@@ -50,10 +50,10 @@ void requests_free(struct requests *requests);
 struct profiled_request requests_find(struct requests *requests, const __u8 trace_id[16],
 				      const __u8 span_id[8], pid_t pid);
 
-/* How often a request was looked for that is not in the store: it has not ended, perhaps. */
+/* How often a request was looked for that is not in the store, perhaps because it has not ended. */
 __u64 requests_missed(const struct requests *requests);
 
-/* The first of all that there are, in no order. */
+/* The first of a list of all endpoints, in no order. */
 const struct endpoint *requests_endpoints(const struct requests *requests);
 
 #endif

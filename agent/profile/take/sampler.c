@@ -109,7 +109,7 @@ static int use_map(struct sampler *sampler, struct bpf_map *map, char *why)
 	return err ? fail(why, err, "%s: %s", path, strerror(-err)) : 0;
 }
 
-/* What the daemon knows of programs and their requests, if it runs, and is of this build. */
+/* Use the daemon's maps of programs and requests, if it runs, and is of this build. */
 static int use_node(struct sampler *sampler, char *why)
 {
 	struct bpf_map *map;
@@ -132,7 +132,7 @@ static void set_off_cpu(struct profile_bpf *skel, bool wanted)
 	bpf_map__set_autocreate(skel->maps.profile_waits, wanted);
 }
 
-/* Wake-ups first: of a wait that is seen to begin the end of being blocked is seen, too. */
+/* Wake-ups first, so that for each wait whose begin is seen the wake-up is seen, too. */
 static int attach_off_cpu(struct profile_bpf *skel)
 {
 	skel->links.profile_wakeup = bpf_program__attach(skel->progs.profile_wakeup);
@@ -200,7 +200,7 @@ static int start_clock(struct sampler *sampler, int cpu, unsigned int hz)
 	if (fd < 0)
 		return errno == ENODEV ? 0 : -errno;
 	sampler->event[cpu] = fd;
-	/* Goes with the event, unlike a link, and is there on every kernel. */
+	/* Detached with the event, unlike a link, and available on every kernel. */
 	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF,
 		  bpf_program__fd(sampler->skel->progs.profile_sample)) ||
 	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))

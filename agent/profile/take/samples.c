@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/unique.h"
 #include "profile/take/requests.h"
 #include "profile/take/samples.h"
 #include "profile/take/waits.h"
+#include "trace/shares.h"
 
-#define BUCKETS   65536
-#define BYTES_MAX (64UL << 20)  /* of all stacks */
+#define BYTES_MAX (64UL << 20)  /* of all stacks and labels */
 #define LATE_NS   NS_PER_SECOND /* so much later samples are taken here, or less */
 
 struct samples {
@@ -19,7 +21,8 @@ struct samples {
 	struct waits *open;
 	struct labels labels;
 	struct samples_counts counts;
-	struct stack *bucket[BUCKETS];
+	struct shares shares; /* of processes in all that is kept, bytes */
+	struct unique stacks;
 	__u64 since_ns;
 	/* Of the sample that is looked at: */
 	__u16 kernel_count, user_count, named_count;
@@ -36,6 +39,7 @@ struct samples *samples_new(struct processes *processes, struct runtime_function
 	*samples = (struct samples){.processes = processes,
 				    .functions = functions,
 				    .open = waits_new(),
+				    .shares.room = BYTES_MAX,
 				    .since_ns = clock_now_ns() - LATE_NS};
 	if (samples->open)
 		return samples;
@@ -45,18 +49,11 @@ struct samples *samples_new(struct processes *processes, struct runtime_function
 
 void samples_free(struct samples *samples)
 {
-	struct stack *next;
-
-	for (size_t i = 0; samples && i < BUCKETS; i++) {
-		for (struct stack *stack = samples->bucket[i]; stack; stack = next) {
-			next = stack->next;
-			free(stack);
-		}
-	}
-	if (samples) {
-		waits_free(samples->open);
-		labels_free(&samples->labels);
-	}
+	if (!samples)
+		return;
+	unique_free_all(&samples->stacks);
+	waits_free(samples->open);
+	labels_free(&samples->labels);
 	free(samples);
 }
 
@@ -217,11 +214,21 @@ static size_t frames_size(const struct samples *samples)
 	       sizeof(__u64);
 }
 
-static bool is_same(const struct stack *stack, const struct process *process,
-		    const struct profile_sample *sample, const struct samples *samples)
+/* A sample, and what was found of it: `samples` has its frames and labels. */
+struct key {
+	const struct process *process;
+	const struct profile_sample *sample;
+	const struct samples *samples;
+};
+
+static bool is_same(const void *item, const void *key)
 {
-	return stack->process == process && stack->stop == sample->stop &&
-	       stack->is_wait == (sample->kind == PROFILE_WAIT) &&
+	const struct stack *stack = item;
+	const struct profile_sample *sample = ((const struct key *)key)->sample;
+	const struct samples *samples = ((const struct key *)key)->samples;
+
+	return stack->process == ((const struct key *)key)->process &&
+	       stack->stop == sample->stop && stack->is_wait == (sample->kind == PROFILE_WAIT) &&
 	       stack->named_kind == sample->named_kind && stack->source == sample->context_source &&
 	       stack->no_request == servers_why(sample) + 1 &&
 	       stack->followed == sample->followed && stack->labels == samples->label_set &&
@@ -234,17 +241,41 @@ static bool is_same(const struct stack *stack, const struct process *process,
 	       !memcmp(stack->frame, samples->frame, frames_size(samples));
 }
 
-/* A new kind of stack. NULL: there is no room. */
-static struct stack *add(struct samples *samples, struct stack **bucket,
-			 const struct process *process, const struct profile_sample *sample)
-{
-	size_t size = sizeof(struct stack) + frames_size(samples);
-	struct stack *stack = samples->counts.bytes + size <= BYTES_MAX ? malloc(size) : NULL;
+/* A process, by a name of its own. */
+struct owner {
+	char name[SHARES_OWNER_MAX];
+};
 
-	if (!stack)
+static struct owner owner_of(const struct process *process)
+{
+	struct owner owner;
+
+	snprintf(owner.name, sizeof(owner.name), "%u", process->tgid);
+	return owner;
+}
+
+/* Take room for what is kept of a process. Returns whether there is any. */
+static bool take_room(struct samples *samples, const struct owner *owner, size_t size)
+{
+	const bool taken = shares_take_some(&samples->shares, owner->name, size);
+
+	samples->counts.bytes = samples->shares.taken;
+	return taken;
+}
+
+/* A new kind of stack. NULL: there is no room. */
+static struct stack *add(struct samples *samples, __u64 hash, const struct process *process,
+			 const struct profile_sample *sample)
+{
+	const size_t size = sizeof(struct stack) + frames_size(samples);
+	const struct owner owner = owner_of(process);
+	struct stack *stack = take_room(samples, &owner, size) ? malloc(size) : NULL;
+
+	if (!stack || unique_append(&samples->stacks, hash, stack) < 0) {
+		free(stack);
 		return NULL;
-	*stack = (struct stack){.next = *bucket,
-				.process = process,
+	}
+	*stack = (struct stack){.process = process,
 				.stop = sample->stop,
 				.named_kind = sample->named_kind,
 				.no_request = (__u8)(servers_why(sample) + 1),
@@ -259,9 +290,7 @@ static struct stack *add(struct samples *samples, struct stack **bucket,
 	memcpy(stack->span_id, sample->span_id, sizeof(stack->span_id));
 	memcpy(stack->request_span, sample->request_span, sizeof(stack->request_span));
 	memcpy(stack->frame, samples->frame, frames_size(samples));
-	samples->counts.bytes += size;
 	samples->counts.stacks++;
-	*bucket = stack;
 	return stack;
 }
 
@@ -269,23 +298,27 @@ static struct stack *find(struct samples *samples, const struct process *process
 			  const struct profile_sample *sample)
 {
 	__u64 hash = hash_add(HASH_BEGIN, samples->frame, frames_size(samples));
-	struct stack **bucket, *stack;
+	const struct key key = {process, sample, samples};
+	struct stack *stack;
 
 	hash = hash_add(hash, sample->span_id, sizeof(sample->span_id));
 	hash = hash_add(hash, &samples->label_set, sizeof(samples->label_set));
-	bucket = &samples->bucket[(hash ^ hash >> 32) % BUCKETS];
-	for (stack = *bucket; stack; stack = stack->next)
-		if (is_same(stack, process, sample, samples))
-			return stack;
-	return add(samples, bucket, process, sample);
+	samples->stacks.same = is_same;
+	stack = unique_find(&samples->stacks, hash, &key);
+	return stack ? stack : add(samples, hash, process, sample);
 }
 
 /* The labels of a sample; a process that cannot be known has none. */
 static void fill_labels(struct samples *samples, const struct process *process,
 			const struct profile_sample *sample)
 {
+	const struct owner owner = owner_of(process);
+	const size_t room = shares_left(&samples->shares, owner.name);
+	size_t left = room;
+
 	samples->label_set = labels_of(&samples->labels, processes_registered(samples->processes),
-				       process->context, sample);
+				       process->context, sample, &left);
+	take_room(samples, &owner, room - left);
 }
 
 static void count_begin(struct samples *samples, const struct profile_sample *sample,
@@ -324,7 +357,7 @@ static void take_stack(struct samples *samples, const struct profile_sample *sam
 	}
 	count_begin(samples, sample, stack);
 	if (process)
-		processes_refresh(samples->processes, process, sample);
+		processes_meet(process, sample);
 }
 
 void samples_take(const struct profile_sample *sample, void *data)
@@ -365,9 +398,7 @@ int samples_each(const struct samples *samples, int (*visit)(const struct stack 
 {
 	int result = 0;
 
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct stack *stack = samples->bucket[i]; stack && !result;
-		     stack = stack->next)
-			result = visit(stack, data);
+	for (size_t i = 0; i < samples->stacks.count && !result; i++)
+		result = visit(samples->stacks.item[i], data);
 	return result;
 }

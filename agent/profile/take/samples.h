@@ -34,7 +34,6 @@ struct profiled_request;
 
 /* So many of the same. */
 struct stack {
-	struct stack *next;             /* with the same hash */
 	__u64 count;                    /* of samples on the CPU */
 	__u64 waited_ns[PROFILE_WAITS]; /* in waits that have begun here */
 	__u8 trace_id[16], span_id[8];  /* all zero: of no request */
@@ -97,7 +96,7 @@ struct samples_counts {
 	__u64 waits;            /* that have begun, all with a context */
 	__u64 left_out;         /* too much to keep, or half of a wait was lost */
 	__u64 conflicts;        /* samples with ids of two traces */
-	size_t stacks, bytes;   /* different ones, and how much memory they take */
+	size_t stacks, bytes;   /* different ones; memory that they and labels take */
 	struct servers servers; /* their samples on the CPU */
 };
 const struct samples_counts *samples_counts(const struct samples *samples);

@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "base/foreign.h"
 #include "base/hex.h"
+#include "base/unique.h"
 #include "profile/message/counts.h"
 #include "profile/message/pprof_types.h"
-#include "profile/message/unique.h"
 #include "profile/names/frame_names.h"
 #include "profile/take/samples_message.h"
 #include "profile/take/sources.h"
@@ -167,7 +167,7 @@ static void add_locations(struct writing *writing)
 
 static Function *function_message(struct writing *writing, size_t number)
 {
-	/* It is taken apart, and not looked for any more. */
+	/* It is taken apart; nothing is looked up in it any more. */
 	char *name = writing->functions.text[number], *line = strsep(&name, "\n");
 	const char *file = strsep(&name, "\n");
 	Function *function = take(writing, sizeof(*function));
@@ -491,8 +491,8 @@ int samples_message(const struct samples *samples, const struct profiler *profil
 	if (names)
 		make(&writing, samples);
 	frame_names_free(names);
-	strings_free(&writing.strings);
-	strings_free(&writing.functions);
+	unique_free_all(&writing.strings);
+	unique_free_all(&writing.functions);
 	*ret = writing.message;
 	if (!writing.failed)
 		return 0;

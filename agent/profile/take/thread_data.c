@@ -62,7 +62,7 @@ static bool wants(const struct thread_data *data, enum profile_source source)
 	return data->sources & 1U << source;
 }
 
-/* What a file says, which is read once. NULL: nothing. */
+/* What is known of a file, which is read once. NULL: nothing. */
 static const struct thread_file *file_of(struct thread_data *data, int file)
 {
 	if (!data->is_read[file] && files_has_threads(data->files, file))
@@ -81,7 +81,10 @@ static int find_program(const struct look *look)
 	return files_find(look->data->files, &identity);
 }
 
-/* It is looked for when it is first asked for, as most processes need nobody to: that costs. */
+/*
+ * It is looked for when it is first needed, since that is expensive, and most processes do not need
+ * it.
+ */
 static bool is_program(struct look *look, int file)
 {
 	if (!look->has_file)
@@ -227,7 +230,7 @@ static void find_all(struct look *look)
 		proc_reader_maps(look->modules.reader, read_context, look);
 }
 
-/* Of a process that could not be read to the end there may be a half. */
+/* If the process could not be read completely, the result may be incomplete. */
 static bool has_any(const struct look *look)
 {
 	const struct profile_thread_data *told = &look->told;

@@ -37,7 +37,7 @@ static __u64 first_list(const struct thread_modules *modules)
 	return 0;
 }
 
-/* Where the entry of a module is. 0: there is none. */
+/* The address of the entry of a module. 0: there is none. */
 static __u64 entry_of(const struct thread_modules *modules, __u64 module)
 {
 	__u64 at = first_list(modules);

@@ -27,7 +27,7 @@ static size_t count_interpreters(const struct frame_names *names, const struct s
 	return count;
 }
 
-/* How many calls of the interpreter the functions make up. */
+/* The number of calls of the interpreter that the functions belong to. */
 static size_t count_entries(const struct stack *stack)
 {
 	size_t count = 0;
@@ -60,8 +60,8 @@ struct fit {
 };
 
 /*
- * Do both sides belong together? Only if the whole stack is known, and there are as many calls on
- * either side: a call that has just begun has no function yet.
+ * Do both stacks match? Only if both are complete and have the same number of calls (a call that
+ * has just begun has no function yet).
  */
 static bool fits(const struct frame_names *names, const struct stack *stack,
 		 const struct runtime_names *runtime, struct fit *ret)

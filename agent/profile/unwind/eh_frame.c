@@ -104,7 +104,7 @@ static __u64 dwarf_fixed(struct dwarf_bytes *bytes, size_t size)
 	return value;
 }
 
-/* Numbers of strangers may overflow: without a sign that is defined. */
+/* Numbers from files may overflow, which is defined only for unsigned ones. */
 static __s64 factored(const struct cfa_program *program, __u64 number)
 {
 	return (__s64)(number * (__u64)program->factors.data);
@@ -539,7 +539,7 @@ static int begin_program(struct cfa_program *program, const Dwarf_CIE *cie,
 	return 0;
 }
 
-/* A function whose rules do not matter: the frame is the kernel's, or not understood. */
+/* A function without usable rules: a signal frame, or one that is not understood. */
 static int add_whole(struct table *table, __u64 from, __u64 to, enum profile_cfa cfa)
 {
 	int err = add(table, from, (struct profile_row){.cfa = (__u8)cfa});

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// server PORT [handler|pool|group]: Go's net/http. The second slice of a request is done by its handler, by a pool of
-// goroutines that take jobs out of a channel, or by two goroutines of an errgroup. Environment:
-// TRUTH, a file: one line for each slice; BACKGROUND: a goroutine burns for nobody.
+// server PORT [handler|pool|buffer|fan|forget|several|gather|group]: Go's net/http. The second slice of a request is done by its
+// handler; by a pool of goroutines that take jobs out of a channel, or out of one with a buffer; by the pool in two jobs, for
+// which it waits as a group; by the pool while the handler sleeps, and waits for nothing; by a goroutine that takes several
+// jobs at a time, as many as there are, or always as many, for which nobody waits; or by two goroutines of an errgroup. Environment: TRUTH, a file: one line for each slice; BACKGROUND: a
+// goroutine burns for nobody, or has the pool do so.
 package main
 
 import (
 	"fmt"
 	"net/http"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -21,6 +24,8 @@ const (
 	pause      = 2 * time.Millisecond
 	background = 20 * time.Millisecond
 	workers    = 4
+	atOnce     = 4
+	room       = 64
 	trials     = 50
 	trialSteps = 500
 	most       = 100_000 // nanoseconds of CPU that a step takes
@@ -93,9 +98,15 @@ func burn_background() bool {
 	return alone
 }
 
+// A job of its own, for the request with this id.
+type job struct {
+	id   string
+	done func()
+}
+
 type server struct {
 	truth *os.File
-	jobs  chan func()
+	jobs  chan *job
 	way   string
 }
 
@@ -126,11 +137,61 @@ func (s *server) burnSlice(id string) {
 
 func (s *server) byPool(id string) {
 	done := make(chan struct{})
-	s.jobs <- func() {
-		s.burnSlice(id)
-		close(done)
-	}
+	s.jobs <- &job{id, func() { close(done) }}
 	<-done
+}
+
+func (s *server) byPoolTwice(id string) {
+	var group sync.WaitGroup
+	group.Add(2)
+	for i := 0; i < 2; i++ {
+		s.jobs <- &job{id, group.Done}
+	}
+	group.Wait()
+}
+
+// Nobody waits for it.
+func (s *server) byPoolLater(id string) {
+	s.jobs <- &job{id, func() {}}
+	time.Sleep(2 * pause)
+}
+
+func (s *server) takeJobs() {
+	for job := range s.jobs {
+		s.burnSlice(job.id)
+		job.done()
+	}
+}
+
+// The next one, nil: there is none now.
+func (s *server) more() *job {
+	if s.way == "gather" {
+		return <-s.jobs
+	}
+	select {
+	case next := <-s.jobs:
+		return next
+	default:
+		return nil
+	}
+}
+
+// Several at a time.
+func (s *server) takeSeveral() {
+	for first := range s.jobs {
+		taken := []*job{first}
+		for next := first; next != nil && len(taken) < atOnce; {
+			if next = s.more(); next != nil {
+				taken = append(taken, next)
+			}
+		}
+		for _, job := range taken {
+			s.burnSlice(job.id)
+		}
+		for _, job := range taken {
+			job.done()
+		}
+	}
 }
 
 func (s *server) byGroup(id string) {
@@ -149,8 +210,12 @@ func (s *server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	s.burnSlice(id)
 	time.Sleep(pause)
 	switch s.way {
-	case "pool":
+	case "pool", "buffer", "several":
 		s.byPool(id)
+	case "fan":
+		s.byPoolTwice(id)
+	case "forget", "gather":
+		s.byPoolLater(id)
 	case "group":
 		s.byGroup(id)
 	default:
@@ -159,24 +224,38 @@ func (s *server) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	out.Write([]byte("ok"))
 }
 
+func (s *server) startWorkers() {
+	if s.way == "several" || s.way == "gather" {
+		go s.takeSeveral()
+		return
+	}
+	for i := 0; i < workers; i++ {
+		go s.takeJobs()
+	}
+}
+
+func (s *server) burnOn() {
+	for {
+		if s.way == "pool" {
+			s.byPool("-")
+		} else {
+			s.burnSlice("-")
+		}
+		time.Sleep(background)
+	}
+}
+
 func main() {
 	steps = stepsOfSlice()
-	s := &server{jobs: make(chan func()), way: os.Args[2]}
-	s.truth, _ = os.OpenFile(os.Getenv("TRUTH"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	for i := 0; i < workers; i++ {
-		go func() {
-			for job := range s.jobs {
-				job()
-			}
-		}()
+	s := &server{jobs: make(chan *job), way: os.Args[2]}
+	switch s.way {
+	case "buffer", "forget", "several", "gather":
+		s.jobs = make(chan *job, room)
 	}
+	s.truth, _ = os.OpenFile(os.Getenv("TRUTH"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	s.startWorkers()
 	if os.Getenv("BACKGROUND") != "" {
-		go func() {
-			for {
-				s.burnSlice("-")
-				time.Sleep(background)
-			}
-		}()
+		go s.burnOn()
 	}
 	panic(http.ListenAndServe(":"+os.Args[1], s))
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Lists that grow, and places in sorted ones: against what is counted entry by entry. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,23 +28,35 @@ static uint64_t nth(size_t i)
 	return i - i % 3;
 }
 
+/* Add numbers from *count on, up to `end`: the memory has room for each, and the last is the new
+ * one.
+ */
+static void add_until(uint64_t **list, size_t *count, size_t end)
+{
+	for (size_t i = *count; i < end; i++) {
+		uint64_t *entry = list_add(list, count, sizeof(*entry));
+
+		assert_non_null(entry);
+		assert_int_equal(*count, i + 1);
+		assert_ptr_equal(entry, &(*list)[i]);
+		assert_true(malloc_usable_size(*list) >= *count * sizeof(*entry));
+		*entry = i;
+	}
+}
+
 static void grows(void **state)
 {
+	/* Some lists lose entries before they grow again. */
+	static const size_t lost_at[] = {16, 17, 33, 64, 100, 128, 500, 512, ENTRIES};
 	uint64_t *list = NULL;
-	size_t room = 0;
+	size_t count = 0;
 
 	(void)state;
-	for (size_t i = 0; i < ENTRIES; i++) {
-		const size_t before = room;
-		uint64_t *more = list_make_room(list, i, &room, sizeof(*more));
-
-		assert_non_null(more);
-		assert_true(room > i);
-		/* It moves when it is full, and only then. */
-		assert_int_equal(room != before, i == before);
-		list = more;
-		list[i] = i;
+	for (size_t i = 0; i < sizeof(lost_at) / sizeof(lost_at[0]); i++) {
+		add_until(&list, &count, lost_at[i]);
+		count = i % 2 ? 0 : count / 3;
 	}
+	add_until(&list, &count, ENTRIES);
 	for (size_t i = 0; i < ENTRIES; i++)
 		assert_int_equal(list[i], i);
 	free(list);

@@ -29,6 +29,7 @@ static const struct option_row rows[] = {
     {"color", 0, "[=WHEN]", "a text that is so long that it has to go on in another line",
      .set = set_colour, .given = &last},
     {"hidden", 0, "a|b", NULL, .text = &file},
+    {"hidden-before", 0, "WHAT", NULL, .alias = "hidden"},
     {},
 };
 
@@ -78,6 +79,15 @@ static void reads(void **state)
 	assert_null(colour);
 }
 
+static void knows_other_names(void **state)
+{
+	(void)state;
+	assert_int_equal(reading(false, "--hidden-b", "b", NULL), 0);
+	assert_string_equal(file, "b");
+	assert_int_equal(reading(false, "--hid", "a", NULL), 0);
+	assert_string_equal(file, "a");
+}
+
 static void stops_where_it_should(void **state)
 {
 	(void)state;
@@ -101,7 +111,7 @@ static void refuses(void **state)
 static void first_one_counts(void **state)
 {
 	(void)state;
-	assert_int_equal(list.count, 5);
+	assert_int_equal(list.count, 6);
 	assert_ptr_equal(option_find(&list, "color"), &rows[2]);
 	assert_null(option_find(&list, "own"));
 	assert_int_equal(reading(false, "-c", NULL, NULL), OPTION_REFUSED);
@@ -132,6 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(reads, begin),
+	    cmocka_unit_test_setup(knows_other_names, begin),
 	    cmocka_unit_test_setup(stops_where_it_should, begin),
 	    cmocka_unit_test_setup(refuses, begin),
 	    cmocka_unit_test_setup(first_one_counts, begin),

@@ -53,6 +53,13 @@ static inline const struct process *process(void)
 	return process_lookup(&tgid);
 }
 
+/* The process has shown a habit as often as it takes. */
+static inline void has_shown(struct process *p, enum habit_id id)
+{
+	while (!process_has_habit(p, id))
+		process_keeps(p, id);
+}
+
 /* Before each case. */
 static inline int begin(void **state)
 {

@@ -100,7 +100,7 @@ static __u32 asked_by(const struct actor *a, enum actor_phase phase, __u32 faith
 	call(&client, &caller);
 	p = process_lookup(&tgid);
 	assert_non_null(p);
-	p->faithful = faithful;
+	p->habit[HABIT_FAITHFUL].kept = faithful;
 	return call_limit_asked(p, &caller, &client, socket_last_call(&client));
 }
 
@@ -110,7 +110,7 @@ static void a_connection_that_was_asked_for_has_a_number(void **state)
 
 	(void)state;
 	a.phase = PHASE_READING;
-	assert_int_equal(asked_by(&a, PHASE_APART, PROCESS_FAITHFUL), 1);
+	assert_int_equal(asked_by(&a, PHASE_APART, habit_rules[HABIT_FAITHFUL].least), 1);
 }
 
 /* Programs may connect first, and wait for their turn to call then. */
@@ -120,7 +120,7 @@ static void not_one_whose_call_comes_of_reading(void **state)
 
 	(void)state;
 	a.phase = PHASE_READING;
-	assert_int_equal(asked_by(&a, PHASE_READING, PROCESS_FAITHFUL), 0);
+	assert_int_equal(asked_by(&a, PHASE_READING, habit_rules[HABIT_FAITHFUL].least), 0);
 }
 
 /* Others may be given the connection. */
@@ -130,7 +130,7 @@ static void not_before_connects_are_faithful(void **state)
 
 	(void)state;
 	a.phase = PHASE_READING;
-	assert_int_equal(asked_by(&a, PHASE_APART, PROCESS_FAITHFUL - 1), 0);
+	assert_int_equal(asked_by(&a, PHASE_APART, habit_rules[HABIT_FAITHFUL].least - 1), 0);
 }
 
 /* Only Node is known to ask for a connection when a call has its turn. */
@@ -139,7 +139,7 @@ static void not_where_it_is_not_told_what_comes_of_reading(void **state)
 	struct actor a = actor(TID, 1);
 
 	(void)state;
-	assert_int_equal(asked_by(&a, PHASE_APART, PROCESS_FAITHFUL), 0);
+	assert_int_equal(asked_by(&a, PHASE_APART, habit_rules[HABIT_FAITHFUL].least), 0);
 }
 
 /* Connections that the loop `a` has asked for, and that have no call yet. */

@@ -121,7 +121,7 @@ static void thread_that_was_given_nothing(void **state)
 	(void)state;
 	take(&first, 7, &a);
 	take(&second, 8, &other);
-	process_make(&a.key.tgid)->threads_ended = PROCESS_ENDED;
+	has_shown(process_make(&a.key.tgid), HABIT_THREADS_END);
 	engine_hand_over(&a, &made.key, EVIDENCE_FORK);
 	made.doubtful = 1;
 	assert_int_equal(call(&client, &made)->veto, VETO_IDLE_PROCESS);
@@ -132,6 +132,35 @@ static void thread_that_was_given_nothing(void **state)
 	end(8);
 	made.doubtful = 1;
 	assert_int_equal(call(&client, &made)->request, 7);
+}
+
+/* A goroutine reads a request, and its runtime names that one from then on. */
+static struct actor goroutine_with(struct socket *s, __u64 address, __u64 id)
+{
+	struct actor a = {.key = {.tgid = TGID, .context = address},
+			  .kind = ACTOR_RUNTIME,
+			  .by = EVIDENCE_GOROUTINE,
+			  .runtime = RUNTIME_GO};
+
+	take(s, id, &a);
+	a.named = id;
+	return a;
+}
+
+/* Goroutines change threads: it is the runtime that tells whose calls are whose. */
+static void goroutines_of_two_requests(void **state)
+{
+	struct socket first = {}, second = {}, client = {}, other = {};
+	struct actor a, b;
+	const struct call *c;
+
+	(void)state;
+	a = goroutine_with(&first, 64, 7);
+	b = goroutine_with(&second, 128, 8);
+	c = call(&client, &a);
+	assert_int_equal(c->request, 7);
+	assert_int_equal(c->evidence, EVIDENCE_GOROUTINE);
+	assert_int_equal(call(&other, &b)->request, 8);
 }
 
 /* Any thread may send what waits in a client's list. */
@@ -179,21 +208,21 @@ static void children_of_one_of_two_requests(void **state)
 	child = child_of(&a, CHILD_TGID);
 	assert_int_equal(call(&client, &child)->veto, VETO_IDLE_PROCESS);
 	engine_answer(&client, &child, actor_thread(&child));
-	for (__u32 i = 1; i <= PROCESS_ENDED; i++) {
+	for (__u32 i = 1; i <= habit_rules[HABIT_CHILDREN_END].least; i++) {
 		struct actor over = child_of(&a, CHILD_TGID + i);
 
 		engine_exec(&over.key, &over.key);
-		assert_int_equal(process()->children_ended, i - 1);
+		assert_int_equal(process()->habit[HABIT_CHILDREN_END].kept, i - 1);
 		engine_exit(&over.key);
-		assert_int_equal(process()->children_ended, i);
+		assert_int_equal(process()->habit[HABIT_CHILDREN_END].kept, i);
 	}
 	assert_int_equal(call(&client, &child)->request, 7);
 	engine_answer(&client, &child, actor_thread(&child));
 	end(7);
 	assert_int_equal(call(&client, &child)->request, 0);
-	assert_int_equal(process()->children_stayed, 1);
-	assert_int_equal(process()->threads_stayed, 0);
-	child = child_of(&other, CHILD_TGID + PROCESS_ENDED + 1);
+	assert_int_equal(process()->habit[HABIT_CHILDREN_END].broken, 1);
+	assert_int_equal(process()->habit[HABIT_THREADS_END].broken, 0);
+	child = child_of(&other, CHILD_TGID + habit_rules[HABIT_CHILDREN_END].least + 1);
 	assert_int_equal(call(&last, &child)->request, 8);
 }
 
@@ -282,6 +311,19 @@ static void closed_before_the_answer(void **state)
 	assert_int_equal(process()->tally.in[STANDING_ANSWERED], 1);
 }
 
+/* What was left is read, and what that ends is over. */
+static void peer_take(struct socket *s, __u64 parent, __u64 id, const struct actor *by)
+{
+	for (__u32 i = 0; i < PEER_OVER; i++) {
+		const __u64 over = engine_peer_over(s, parent, by, i);
+
+		if (over)
+			end(over);
+	}
+	engine_peer_take(s, parent, id, by, 2);
+	s->own.first++;
+}
+
 /* Two processes and a unix socket between them: what one asks, the other works on. */
 static void request_goes_on_in_another_process(void **state)
 {
@@ -295,8 +337,7 @@ static void request_goes_on_in_another_process(void **state)
 	engine_peer_send(&accepted, &front);
 	assert_true(peer_is_pending(&accepted));
 	assert_int_equal(process()->tally.in[STANDING_WAITING], 1);
-	assert_int_equal(engine_peer_take(&accepted, 7, 70, &back, 2), 0);
-	accepted.own.first++;
+	peer_take(&accepted, 7, 70, &back);
 	engine_connect(&client, &back, NULL);
 	c = call(&client, &back);
 	assert_int_equal(c->request, 70);
@@ -344,6 +385,68 @@ static void peer_that_is_not_believed(void **state)
 	assert_int_equal(accepted.own.end, 1);
 }
 
+/* A thread that was asked for one request, and then for one that is not known, is at that. */
+static void peer_that_goes_on_to_the_unknown(void **state)
+{
+	struct actor front = actor(TID, 1), back = actor(OTHER, 0);
+	struct socket server = {}, accepted = {}, connected = {}, next = {}, client = {};
+
+	(void)state;
+	back.key.tgid = TGID + 1;
+	take(&server, 7, &front);
+	engine_peer_send(&accepted, &front);
+	peer_take(&accepted, 7, 70, &back);
+	engine_peer_respond(&connected, &back);
+	peer_take(&next, 0, 71, &back);
+	engine_connect(&client, &back, NULL);
+	assert_int_equal(call(&client, &back)->request, 0);
+	end(7);
+	assert_int_equal(store_traces_count(), 0);
+}
+
+/* Nobody is left behind at the request of who has asked somebody else since. */
+static void peer_that_is_asked_after_another_one(void **state)
+{
+	struct actor front = actor(TID, 0), back = actor(OTHER, 0), other = actor(THIRD, 0);
+	struct socket server = {}, accepted[2] = {}, client = {};
+
+	(void)state;
+	back.key.tgid = other.key.tgid = TGID + 1;
+	take(&server, 7, &front);
+	engine_peer_send(&accepted[0], &front);
+	peer_take(&accepted[0], 7, 70, &back);
+	engine_peer_send(&accepted[1], &front);
+	peer_take(&accepted[1], 7, 71, &other);
+	assert_int_equal(engine_end(7), 71);
+	end(71);
+	engine_connect(&client, &back, NULL);
+	assert_int_equal(call(&client, &back)->request, 0);
+}
+
+/* A loop whose first requests were read before it was known: what it sends may be for these. */
+static void loop_that_has_read_before(void **state)
+{
+	struct actor a = actor(TID, 1), early = actor(TID, 1);
+	struct socket first = {}, second = {}, accepted = {}, third = {}, later = {};
+
+	(void)state;
+	early.kind = ACTOR_UNKNOWN;
+	store_request(7);
+	engine_take(7, &early, 1);
+	take(&second, 8, &a);
+	engine_peer_send(&accepted, &a);
+	assert_int_equal(accepted.own.arrival[0].request, 0);
+	engine_connect(&first, &a, NULL);
+	assert_int_equal(call(&first, &a)->request, 0);
+	end(7);
+	end(8);
+	store_turn++;
+	a = actor(TID, 1);
+	take(&third, 9, &a);
+	engine_peer_send(&later, &a);
+	assert_int_equal(later.own.arrival[0].request, 9);
+}
+
 /* A request whose answer comes in pieces is no rival where no call was ever late. */
 static void answer_in_pieces(void **state)
 {
@@ -353,7 +456,7 @@ static void answer_in_pieces(void **state)
 
 	(void)state;
 	take(&first, 7, &a);
-	process_lookup(&tgid)->prompt = PROCESS_PROMPT;
+	has_shown(process_lookup(&tgid), HABIT_PROMPT);
 	call(&client, &a);
 	engine_answer(&client, &a, actor_thread(&a));
 	store_turn++;
@@ -361,7 +464,7 @@ static void answer_in_pieces(void **state)
 	take(&second, 8, &a);
 	assert_int_equal(call(&other, &a)->request, 8);
 	engine_answer(&other, &a, actor_thread(&a));
-	process_lookup(&tgid)->late = 1;
+	process_lookup(&tgid)->habit[HABIT_PROMPT].broken = 1;
 	engine_read(&second, &a, actor_thread(&a));
 	assert_int_equal(call(&other, &a)->veto, VETO_IDLE_LOOP);
 }
@@ -410,6 +513,7 @@ int main(void)
 	    CASE(thread_of_the_only_request),
 	    CASE(thread_of_one_of_two_requests),
 	    CASE(thread_that_was_given_nothing),
+	    CASE(goroutines_of_two_requests),
 	    CASE(client_with_a_list),
 	    CASE(children_of_one_of_two_requests),
 	    CASE(child_of_the_only_request),
@@ -421,6 +525,9 @@ int main(void)
 	    CASE(request_goes_on_in_another_process),
 	    CASE(peer_that_is_busy),
 	    CASE(peer_that_is_not_believed),
+	    CASE(peer_that_goes_on_to_the_unknown),
+	    CASE(peer_that_is_asked_after_another_one),
+	    CASE(loop_that_has_read_before),
 	    CASE(answer_in_pieces),
 	    CASE(calls_of_nobody),
 	};

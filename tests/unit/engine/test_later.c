@@ -120,7 +120,7 @@ static void each_has_its_own(void **state)
 	    {.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}};
 
 	(void)state;
-	later.orderly = LATER_ORDERLY;
+	later.orderly.kept = habit_rules[HABIT_ORDERLY].least;
 	take(7, 50);
 	assert_int_equal(call_in(&s[0], PHASE_READING)->request, 7);
 	take(8, 60);
@@ -162,7 +162,7 @@ static void not_known_yet(void **state)
 	assert_int_equal(worker()->flags & WORKER_UNSURE, WORKER_UNSURE);
 	assert_int_equal(asks(65), 1);
 	assert_int_equal(worker()->flags & WORKER_UNSURE, WORKER_UNSURE);
-	later.orderly = LATER_ORDERLY;
+	later.orderly.kept = habit_rules[HABIT_ORDERLY].least;
 	later_reading(&later, 0)->flags = 0;
 	assert_int_equal(asks(56), 0);
 	assert_int_equal(worker()->flags & WORKER_UNSURE, 0);
@@ -197,10 +197,10 @@ static void who_responds_tells(void **state)
 	two_that_call_later(s);
 	answer(&s[0], 7, 80);
 	later_learns(&later, worker(), 7);
-	assert_int_equal(later.orderly, 1);
+	assert_int_equal(later.orderly.kept, 1);
 	later_learns(&later, worker(), 7); /* more of the same response */
-	assert_int_equal(later.orderly, 1);
-	assert_int_equal(later.mixes, 0);
+	assert_int_equal(later.orderly.kept, 1);
+	assert_int_equal(later.orderly.broken, 0);
 }
 
 static void another_one_responds(void **state)
@@ -211,8 +211,8 @@ static void another_one_responds(void **state)
 	two_that_call_later(s);
 	answer(&s[0], 7, 80);
 	later_learns(&later, worker(), 8);
-	assert_int_equal(later.mixes, 1);
-	later.orderly = LATER_ORDERLY;
+	assert_int_equal(later.orderly.broken, 1);
+	later.orderly.kept = habit_rules[HABIT_ORDERLY].least;
 	assert_int_equal(
 	    later_is_overtaken(&later, process(), later_reading(&later, 0), LATER_OTHERS_BEFORE),
 	    1);
@@ -225,7 +225,7 @@ static void unsure_answer_beside(void **state)
 
 	(void)state;
 	two_that_call_later(s);
-	later.mixes = 1;
+	later.orderly.broken = 1;
 	take(9, 80);
 	engine_end(7);
 	answer(&s[0], 7, 90);
@@ -233,7 +233,7 @@ static void unsure_answer_beside(void **state)
 	over(2, 100);
 	assert_int_equal(later_others(&later, 0), LATER_OTHERS_SINCE);
 	assert_int_equal(call(&s[1], 85)->evidence, EVIDENCE_NONE);
-	assert_int_equal(process()->call_limit.parallel, 0);
+	assert_int_equal(process()->habit[HABIT_SERIAL].broken, 0);
 }
 
 /* What calls several times may be at any request that was read since it was asked for. */
@@ -242,7 +242,7 @@ static void batch_of_several(void **state)
 	struct socket s[] = {{.calls_end = 1}, {.calls_end = 1}, {.calls_end = 1}};
 
 	(void)state;
-	later.orderly = LATER_ORDERLY;
+	later.orderly.kept = habit_rules[HABIT_ORDERLY].least;
 	two_that_may_call(s);
 	assert_int_equal(asks(55), 0);
 	assert_int_equal(worker()->flags & WORKER_UNSURE, 0);
@@ -319,9 +319,9 @@ static void connection_that_others_may_use(void **state)
 
 	(void)state;
 	take(7, 50);
-	process()->call_limit.serial = CALL_LIMIT_SERIAL; /* nobody waits */
-	process()->prompt = LATER_SEEN;
-	later.orderly = LATER_ORDERLY;
+	process()->habit[HABIT_SERIAL].kept = habit_rules[HABIT_SERIAL].least; /* nobody waits */
+	process()->habit[HABIT_PROMPT].kept = LATER_SEEN;
+	later.orderly.kept = habit_rules[HABIT_ORDERLY].least;
 	assert_int_equal(call_in(&s[0], PHASE_READING)->request, 7);
 	take(8, 60);
 	assert_int_equal(call_in(&s[1], PHASE_READING)->request, 8);
@@ -347,7 +347,7 @@ static void connection_that_others_use(void **state)
 
 	(void)state;
 	take(7, 50);
-	process()->call_limit.serial = CALL_LIMIT_SERIAL;
+	process()->habit[HABIT_SERIAL].kept = habit_rules[HABIT_SERIAL].least;
 	assert_int_equal(call_in(&s[0], PHASE_READING)->request, 7);
 	take(8, 60);
 	assert_int_equal(call_in(&s[1], PHASE_READING)->request, 8);
@@ -356,7 +356,7 @@ static void connection_that_others_use(void **state)
 	engine_end(7);
 	over(1, 90);
 	assert_int_equal(call(&s[0], 85)->veto, VETO_ENDED);
-	assert_true(process()->hands_on);
+	assert_true(process_has_broken(process(), HABIT_KEEPS_TURN));
 }
 
 /* Something else has happened in the turn, of which is not known when. */

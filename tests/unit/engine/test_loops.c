@@ -76,9 +76,10 @@ static void loop_with_a_shared_answer(void **state)
 	struct socket first = {}, second = {}, one = {.calls_end = 1}, other = {.calls_end = 1};
 
 	(void)state;
-	p->prompt = p->direct = PROCESS_PROMPT;
-	p->faithful = PROCESS_FAITHFUL;
-	p->call_limit.serial = CALL_LIMIT_SERIAL;
+	has_shown(p, HABIT_PROMPT);
+	has_shown(p, HABIT_DIRECT);
+	has_shown(p, HABIT_FAITHFUL);
+	has_shown(p, HABIT_SERIAL);
 	take(&first, 7, &a);
 	assert_int_equal(call(&one, &a)->request, 7);
 	a = next_turn();
@@ -101,9 +102,10 @@ static void loop_for_nobody(void **state)
 	struct socket server = {}, one = {.calls_end = 1}, other = {.calls_end = 1};
 
 	(void)state;
-	p->prompt = p->direct = PROCESS_PROMPT;
-	p->faithful = PROCESS_FAITHFUL;
-	p->call_limit.serial = CALL_LIMIT_SERIAL;
+	has_shown(p, HABIT_PROMPT);
+	has_shown(p, HABIT_DIRECT);
+	has_shown(p, HABIT_FAITHFUL);
+	has_shown(p, HABIT_SERIAL);
 	take(&server, 7, &a);
 	a.own = 1;
 	assert_int_equal(call(&one, &a)->evidence, EVIDENCE_LOOP);
@@ -164,7 +166,7 @@ static void loop_with_work_that_is_done(void **state)
 	c = call(&client, &a);
 	assert_int_equal(c->request, 7);
 	assert_int_equal(c->evidence, EVIDENCE_WORK);
-	assert_int_equal(process()->late, 1);
+	assert_int_equal(process()->habit[HABIT_PROMPT].broken, 1);
 	end(7);
 	a = goes_on(7);
 	assert_int_equal(work_given_for(actor_thread(&a), &a, 7), 0);
@@ -286,9 +288,9 @@ static void loops_that_share(void **state)
 	take(&second, 8, &b);
 	assert_int_equal(call(&one, &a)->request, 7);
 	assert_int_equal(call(&other, &b)->request, 8);
-	assert_false(process()->loops_share);
+	assert_true(process_has_habit(process(), HABIT_LOOPS_APART));
 	engine_answer(&one, &b, actor_thread(&b));
-	assert_true(process()->loops_share);
+	assert_false(process_has_habit(process(), HABIT_LOOPS_APART));
 	take(&third, 9, &a);
 	engine_read(&first, &b, actor_thread(&b));
 	assert_int_equal(call(&one, &b)->veto, VETO_IDLE_PROCESS); /* 9 may be b's work by now */
@@ -317,7 +319,7 @@ static void woken_loop_that_shares(void **state)
 	engine_answer(&one, &b, actor_thread(&b));
 	engine_read(&second, &a, actor_thread(&a));
 	engine_hand_over(&a, &b.key, EVIDENCE_WAKE);
-	process_make(&tgid)->loops_share = 1;
+	process_breaks(process_make(&tgid), HABIT_LOOPS_APART);
 	assert_int_equal(call(&other, &b)->veto, VETO_IDLE_PROCESS);
 }
 
@@ -375,7 +377,7 @@ static void connect_that_a_newer_request_may_use(void **state)
 	(void)state;
 	take(&first, 7, &a);
 	engine_connect(&client, &a, NULL);
-	process_make(&tgid)->pools = ~0ULL;
+	process_make(&tgid)->single_use_broken = ~0ULL;
 	w = worker_make(&a.key);
 	w->tally.unattributed = 1;
 	w->counted = w->taken;
@@ -423,20 +425,22 @@ static void call_that_is_told_to_come_of_reading(void **state)
 	assert_int_equal(call(&client[0], &a)->request, 8);
 }
 
+enum { OFTEN = 18 }; /* more than it takes to be believed to be direct, or prompt */
+
 /* A loop that has called so often before it read on does not call for what it read before. */
 static void loop_that_calls_at_once(void **state)
 {
 	struct actor a = actor(TID, 1);
-	struct socket server = {}, client[PROCESS_DIRECT + 2] = {};
+	struct socket server = {}, client[OFTEN] = {};
 	__u64 id = 7;
 
 	(void)state;
-	for (__u32 i = 0; i < PROCESS_DIRECT + 2; i++) {
+	for (__u32 i = 0; i < OFTEN; i++) {
 		client[i].calls_end = 1;
 		take(&server, id + i, &a);
 		assert_int_equal(call(&client[i], &a)->request, id + i);
 	}
-	assert_true(process_is_direct(process()));
+	assert_true(process_has_habit(process(), HABIT_DIRECT));
 	engine_answer(&client[0], &a, actor_thread(&a));
 	engine_answer(&client[1], &a, actor_thread(&a));
 	assert_int_equal(call(&client[0], &a)->veto, VETO_IDLE_LOOP);
@@ -446,27 +450,27 @@ static void loop_that_calls_at_once(void **state)
 static void loop_that_asks_peers_at_once(void **state)
 {
 	struct actor a = actor(TID, 1);
-	struct socket server = {}, accepted[PROCESS_DIRECT + 2] = {};
+	struct socket server = {}, accepted[OFTEN] = {};
 	__u64 id = 7;
 
 	(void)state;
-	for (__u32 i = 0; i < PROCESS_DIRECT + 2; i++) {
+	for (__u32 i = 0; i < OFTEN; i++) {
 		take(&server, id + i, &a);
 		engine_peer_send(&accepted[i], &a);
 		assert_int_equal(accepted[i].own.arrival[0].request, id + i);
 	}
-	assert_true(process_is_direct(process()));
+	assert_true(process_has_habit(process(), HABIT_DIRECT));
 }
 
 /* A loop that has so often connected for what it has just read does not do so later. */
 static void loop_that_connects_at_once(void **state)
 {
 	struct actor a = actor(TID, 1);
-	struct socket server = {}, client[PROCESS_PROMPT] = {}, next = {};
+	struct socket server = {}, client[OFTEN] = {}, next = {};
 	__u64 id = 7;
 
 	(void)state;
-	for (__u32 i = 0; i < PROCESS_PROMPT; i++) {
+	for (__u32 i = 0; i < OFTEN; i++) {
 		store_turn++;
 		a = actor(TID, 1);
 		take(&server, id + i, &a);
@@ -477,9 +481,9 @@ static void loop_that_connects_at_once(void **state)
 	engine_answer(&client[0], &a, actor_thread(&a));
 	store_turn++;
 	a = actor(TID, 1);
-	take(&server, id + PROCESS_PROMPT, &a);
+	take(&server, id + OFTEN, &a);
 	engine_connect(&next, &a, NULL);
-	assert_int_equal(call(&next, &a)->request, id + PROCESS_PROMPT);
+	assert_int_equal(call(&next, &a)->request, id + OFTEN);
 }
 
 int main(void)

@@ -80,7 +80,7 @@ static void one_of_several(void **state)
 	const struct call *c;
 
 	(void)state;
-	copies(PROCESS_COPIES);
+	copies(habit_rules[HABIT_COPIES_IDS].least);
 	take(&first, 7, NUMBER);
 	take(&second, 8, OTHER_NUMBER);
 	c = call(&client, &worker, OTHER_NUMBER);
@@ -105,7 +105,7 @@ static void an_unattributed_call(void **state)
 	struct socket first = {}, second = {}, client = {.calls_end = 1};
 
 	(void)state;
-	copies(PROCESS_COPIES);
+	copies(habit_rules[HABIT_COPIES_IDS].least);
 	loop.loop = ACTOR_LOOP;
 	take(&first, 7, NUMBER);
 	take(&second, 8, OTHER_NUMBER);
@@ -123,7 +123,7 @@ static void equal_ids_tell_nothing(void **state)
 	struct socket first = {}, second = {}, client = {}, later = {};
 
 	(void)state;
-	copies(PROCESS_COPIES);
+	copies(habit_rules[HABIT_COPIES_IDS].least);
 	take(&first, 7, NUMBER);
 	take(&second, 8, NUMBER);
 	assert_int_equal(call(&client, &worker, NUMBER)->request, 0);
@@ -165,7 +165,7 @@ static __u64 named_by(__u64 number)
 static void not_before_it_was_seen_to_copy(void **state)
 {
 	(void)state;
-	copies(PROCESS_COPIES - 1);
+	copies(habit_rules[HABIT_COPIES_IDS].least - 1);
 	assert_int_equal(named_by(OTHER_NUMBER), 0);
 	copies(1);
 	assert_int_equal(named_by(OTHER_NUMBER), 8);
@@ -175,16 +175,16 @@ static void not_before_it_was_seen_to_copy(void **state)
 static void guesses_are_no_proof(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 4 * PROCESS_COPIES; i++)
+	for (__u32 i = 0; i < 4 * habit_rules[HABIT_COPIES_IDS].least; i++)
 		assert_int_equal(named_by(OTHER_NUMBER), 0);
 }
 
 static void ids_of_its_own(void **state)
 {
 	(void)state;
-	copies(PROCESS_COPIES);
+	copies(habit_rules[HABIT_COPIES_IDS].least);
 	assert_int_equal(named_by(SHOWN_NUMBER - 1), 0);
-	copies(4 * PROCESS_COPIES);
+	copies(4 * habit_rules[HABIT_COPIES_IDS].least);
 	assert_int_equal(named_by(OTHER_NUMBER), 0);
 }
 
@@ -192,7 +192,7 @@ static void ids_of_its_own(void **state)
 static void ids_of_earlier_requests(void **state)
 {
 	(void)state;
-	copies(PROCESS_COPIES);
+	copies(habit_rules[HABIT_COPIES_IDS].least);
 	assert_int_equal(named_by(SHOWN_NUMBER), 0);
 	assert_int_equal(named_by(OTHER_NUMBER), 8);
 }
@@ -202,7 +202,7 @@ static void ids_of_others_than_the_evidence_says(void **state)
 	struct socket first = {}, second = {}, client = {};
 
 	(void)state;
-	copies(PROCESS_COPIES);
+	copies(habit_rules[HABIT_COPIES_IDS].least);
 	take(&first, 7, NUMBER);
 	first.serving = 0;
 	store_request(8)->request_id = OTHER_NUMBER;
@@ -221,7 +221,7 @@ static void ids_that_others_have_claimed(void **state)
 	struct socket server = {};
 
 	(void)state;
-	copies(PROCESS_COPIES);
+	copies(habit_rules[HABIT_COPIES_IDS].least);
 	store_request(6)->from = 1 << 8;
 	take(&server, 6, OTHER_NUMBER);
 	end(6);

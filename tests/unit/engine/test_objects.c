@@ -56,7 +56,7 @@ static struct objects_told established(struct runtime_objects *o, struct socket 
 
 	taken(7);
 	taken(8);
-	for (int i = 0; i < OBJECTS_CLEARED; i++) {
+	for (__u32 i = 0; i < habit_rules[HABIT_OBJECTS_CLEAR].least; i++) {
 		assert_false(begins(o, s, &now));
 		answered(o, s, &now);
 		objects_clear(o);
@@ -262,10 +262,11 @@ static void calls_that_objects_tell_of(void **state)
 	assert_int_equal(c->evidence, EVIDENCE_OBJECT);
 	a.counts = 0;
 	assert_int_equal(call(&client, &a)->request, 0);
-	process_make(&a.key.tgid)->loops_share = 1; /* then what was read last says nothing */
+	process_breaks(process_make(&a.key.tgid),
+		       HABIT_LOOPS_APART); /* then what was read last says nothing */
 	a.counts = 1;
 	assert_int_equal(call(&client, &a)->request, 0);
-	process_make(&a.key.tgid)->loops_share = 0;
+	process_make(&a.key.tgid)->habit[HABIT_LOOPS_APART].broken = 0;
 	store_turn++;
 	a = calls(8);
 	assert_int_equal(call(&client, &a)->request, 0);

@@ -212,7 +212,8 @@ static void an_unattributed_call_of_one_with_an_answer(void **state)
 			       .calls_end = 1};
 
 	(void)state;
-	p->prompt = p->direct = PROCESS_PROMPT;
+	has_shown(p, HABIT_PROMPT);
+	has_shown(p, HABIT_DIRECT);
 	take(&server[0], 7, &a);
 	assert_int_equal(call(&far, &a)->request, 7);
 	a = next_turn();

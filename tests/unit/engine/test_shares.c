@@ -10,7 +10,7 @@ enum { LIAR = 200, ROOM = 3 };
 /* A goroutine of a process, which works on `named`. */
 static struct actor goroutine(__u32 tgid, __u64 address, __u64 named)
 {
-	return (struct actor){.key = {.tgid = tgid, .goroutine = address},
+	return (struct actor){.key = {.tgid = tgid, .context = address},
 			      .kind = ACTOR_RUNTIME,
 			      .by = EVIDENCE_GOROUTINE,
 			      .runtime = RUNTIME_GO,
@@ -137,7 +137,7 @@ static void unknown_runtime(void **state)
 	take(&server, 7, &a);
 	assert_int_equal(call(&client, &a)->request, 0);
 	assert_int_equal(socket_last_call(&client)->veto, VETO_RUNTIME);
-	assert_int_equal(process()->late, 0);
+	assert_int_equal(process()->habit[HABIT_PROMPT].broken, 0);
 	a.runtime = RUNTIME_OPAQUE; /* it is known that nothing can be */
 	engine_answer(&client, &a, NULL);
 	assert_int_equal(call(&client, &a)->veto, VETO_NO_EVIDENCE);
@@ -154,16 +154,20 @@ static void runtime_becomes_known(void **state)
 	a.runtime = RUNTIME_WANTED;
 	take(&server, 7, &a);
 	p = process_of(TGID);
-	p->late = p->loops_share = p->threads_stayed = p->threads_leave = p->hands_on = 1;
-	p->serves = PROCESS_SERVES;
+	for (__u32 id = 0; id < HABIT_COUNT; id++) {
+		process_keeps(p, id);
+		process_breaks(p, id);
+	}
+	p->single_use_broken = 1;
 	a.runtime = RUNTIME_PYTHON;
 	take(&server, 8, &a);
-	assert_int_equal(p->late + p->loops_share + p->threads_stayed, 0);
-	assert_int_equal(p->threads_leave + p->hands_on + p->serves, 0);
+	for (__u32 id = 0; id < HABIT_COUNT; id++)
+		assert_int_equal(p->habit[id].kept + p->habit[id].broken, 0);
+	assert_int_equal(p->single_use_broken, 1); /* whatever it is, they were used again */
 	assert_int_equal(tally_open(&p->tally), 2);
-	p->loops_share = 1;
+	process_breaks(p, HABIT_LOOPS_APART);
 	take(&server, 9, &a);
-	assert_int_equal(p->loops_share, 1); /* learnt of what it is */
+	assert_false(process_has_habit(p, HABIT_LOOPS_APART)); /* learnt of what it is */
 }
 
 /* Who has the id of a process that made a child has not made it. */
@@ -179,13 +183,13 @@ static void maker_is_gone(void **state)
 	store_process_ends(TGID);
 	take(&server, 8, &stranger); /* in a new process with the id of the old one */
 	engine_exit(&child.key);
-	assert_int_equal(process()->children_ended, 0);
+	assert_int_equal(process()->habit[HABIT_CHILDREN_END].kept, 0);
 	engine_hand_over(&a, &child.key, EVIDENCE_FORK);
 	store_process_ends(TGID);
 	take(&server, 9, &stranger);
 	end(7);
 	call(&client, &child);
-	assert_int_equal(process()->children_stayed, 0);
+	assert_int_equal(process()->habit[HABIT_CHILDREN_END].broken, 0);
 }
 
 /* An answer to a call of a process that is gone says nothing of the next one of its id. */

@@ -40,7 +40,7 @@ static void threads_that_may_say_nothing(void **state)
 	assert_int_equal(call(&other, &b)->request, 8); /* there is no other */
 	engine_answer(&other, &b, actor_thread(&b));
 	end(8);
-	serve_alone(&a, PROCESS_THREADS - 2);
+	serve_alone(&a, habit_rules[HABIT_THREADS_STAY].least - 2);
 	take(&first, 9, &a);
 	take(&second, 10, &b);
 	assert_int_equal(call(&one, &a)->request, 9);
@@ -111,7 +111,7 @@ static void threads_that_block(void **state)
 	assert_int_equal(call(&one, &a)->request, 7);
 	assert_int_equal(call(&other, &b)->request, 8);
 	engine_answer(&one, &b, actor_thread(&b)); /* it may read for all */
-	assert_false(process()->loops_share);
+	assert_true(process_has_habit(process(), HABIT_LOOPS_APART));
 }
 
 /* Another thread than the one that called reads the answer. */
@@ -121,12 +121,12 @@ static void threads_that_go_on_for_others(void **state)
 	struct socket first = {}, second = {}, third = {}, one = {};
 
 	(void)state;
-	serve_alone(&a, PROCESS_THREADS);
+	serve_alone(&a, habit_rules[HABIT_THREADS_STAY].least);
 	take(&first, 7, &a);
 	assert_int_equal(call(&one, &a)->request, 7);
 	take(&second, 8, &b);
 	engine_answer(&one, &b, actor_thread(&b));
-	assert_true(process()->loops_share);
+	assert_false(process_has_habit(process(), HABIT_LOOPS_APART));
 	assert_int_equal(call(&one, &b)->veto, VETO_IDLE_PROCESS); /* 7 goes on here, maybe */
 	engine_answer(&one, &b, actor_thread(&b));
 	end(7);
@@ -142,7 +142,7 @@ static void threads_of_a_runtime(void **state)
 	struct socket first = {}, second = {}, one = {};
 
 	(void)state;
-	serve_alone(&a, PROCESS_THREADS);
+	serve_alone(&a, habit_rules[HABIT_THREADS_STAY].least);
 	take(&first, 7, &a);
 	take(&second, 8, &b);
 	assert_int_equal(call(&one, &b)->veto, VETO_IDLE_PROCESS);
@@ -155,7 +155,7 @@ static void threads_of_a_runtime_that_are_made(void **state)
 	struct socket first = {}, second = {}, one = {};
 
 	(void)state;
-	for (int i = 0; i < PROCESS_ENDED; i++) {
+	for (__u32 i = 0; i < habit_rules[HABIT_THREADS_END].least; i++) {
 		take(&first, 100 + i, &a);
 		engine_hand_over(&a, &made.key, EVIDENCE_FORK);
 		assert_int_equal(call(&one, &made)->request, 100 + i);
@@ -175,7 +175,7 @@ static void learn_that_threads_end(const struct actor *by, struct actor *made)
 {
 	struct socket s = {}, one = {};
 
-	for (int i = 0; i < PROCESS_ENDED; i++) {
+	for (__u32 i = 0; i < habit_rules[HABIT_THREADS_END].least; i++) {
 		take(&s, 100 + i, by);
 		engine_hand_over(by, &made->key, EVIDENCE_FORK);
 		assert_int_equal(call(&one, made)->request, 100 + i);
@@ -268,7 +268,7 @@ static void threads_that_call_for_others(void **state)
 
 	(void)state;
 	take(&first, 7, &a);
-	for (int i = 0; i < PROCESS_SERVES; i++) {
+	for (int i = 0; i < SERVES_OWN_WEIGHT; i++) {
 		take(&second, 100 + i, &b);
 		call_and_wake(&one, &a, &b);
 		engine_respond(&second);
@@ -314,10 +314,10 @@ static void threads_that_make_room(void **state)
 	(void)state;
 	take(&first, 7, &a);
 	take(&third, 9, &c);
-	for (int i = 0; i < PROCESS_SERVES; i++)
+	for (int i = 0; i < SERVES_OWN_WEIGHT; i++)
 		assert_int_equal(make_room(&a, &b, 100 + i, 1)->request, 7);
 	assert_int_equal(make_room(&a, &b, 200, 0)->veto, VETO_IDLE_PROCESS);
-	for (int i = 0; i < PROCESS_SERVES; i++)
+	for (int i = 0; i < SERVES_OWN_WEIGHT; i++)
 		make_room(&a, &b, 300 + i, 1);
 	assert_int_equal(make_room(&a, &b, 400, 1)->request, 7);
 }

@@ -111,7 +111,7 @@ static void loop_beside_one_that_waits(void **state)
 /* A task is at the request that its runtime names, unless that is in doubt. */
 static void task_that_is_named(void **state)
 {
-	struct actor a = actor(TID, 1), task = {.key = {.tgid = TGID, .goroutine = 0x1000},
+	struct actor a = actor(TID, 1), task = {.key = {.tgid = TGID, .context = 0x1000},
 						.kind = ACTOR_RUNTIME,
 						.by = EVIDENCE_TASK};
 	struct socket first = {}, second = {};

@@ -251,7 +251,8 @@ static void test_attributes(void **state)
 	refused("attribute 'dir' comes twice", -EINVAL);
 	header = begin();
 	((struct control_header *)mnl_nlmsg_get_payload(header))->version = 2;
-	refused("version 2 of the protocol is not spoken here, but version 1", -EPROTONOSUPPORT);
+	refused("the message has version 2 of the protocol, this program version 1",
+		-EPROTONOSUPPORT);
 	header = begin();
 	header->nlmsg_len = NLMSG_HDRLEN + 2;
 	refused("the message is cut off", -EINVAL);

@@ -176,9 +176,9 @@ static const struct {
     {"policy add action inject sample 0.1234567",
      "f:1:33: '0.1234567': expected a ratio from 0 to 1 with at most six decimals, such as 0.25"},
     {"policy add action inject root maybe", "f:1:31: 'maybe': expected yes or no"},
-    {"policy add action skip root no", "f:1:8: 'add': 'root no' wants 'action inject'"},
+    {"policy add action skip root no", "f:1:8: 'add': 'root no' needs 'action inject'"},
     {"policy add action accept cgroup /a",
-     "f:1:8: 'add': only the sender's cgroup is known: 'cgroup' wants 'dir out'"},
+     "f:1:8: 'add': only the sender's cgroup is known: 'cgroup' needs 'dir out'"},
     {"policy add action inject cgroup a", "f:1:33: 'a': expected the path of a cgroup, such as "
 					  "/system.slice/nginx.service, of less than "
 					  "256 characters"},

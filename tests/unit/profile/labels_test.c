@@ -48,7 +48,8 @@ static int print(const char *key, const char *value, void *data)
 static void check(struct labels *labels, const struct process_context *context, const char *wanted)
 {
 	char text[TEXT_MAX] = "";
-	long set = labels_of(labels, &registered, context, &sample);
+	size_t room = TEXT_MAX;
+	long set = labels_of(labels, &registered, context, &sample, &room);
 
 	labels_each(labels, set, print, text);
 	assert_string_equal(text, wanted);
@@ -115,6 +116,30 @@ static void texts(void **state)
 	labels_free(&labels);
 }
 
+/* A program whose labels are new ones each time has room for some, and keeps those that it had. */
+static void endless(void **state)
+{
+	struct labels labels = {};
+	size_t room = TEXT_MAX, taken = 0;
+	char value[] = "0000";
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		snprintf(value, sizeof(value), "%d", i);
+		label(PROFILE_SOURCE_CUSTOM, "a", value);
+		taken += labels_of(&labels, &registered, NULL, &sample, &room) > 0;
+		sample = (struct profile_sample){};
+	}
+	assert_in_range(taken, 5, TEXT_MAX / 64);
+	assert_int_equal(labels.crowded, 1000 - taken);
+	assert_int_equal(labels.sets.count, 1 + taken);
+	check(&labels, NULL, "");
+	label(PROFILE_SOURCE_CUSTOM, "a", "0");
+	assert_int_equal(labels_of(&labels, &registered, NULL, &sample, &(size_t){0}), 1);
+	sample = (struct profile_sample){};
+	labels_free(&labels);
+}
+
 static void sources(void **state)
 {
 	__u32 left = PROFILE_SOURCES_OWN;
@@ -167,8 +192,10 @@ static void registry(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(merging), cmocka_unit_test(registrations), cmocka_unit_test(texts),
-	    cmocka_unit_test(sources), cmocka_unit_test(go_versions),   cmocka_unit_test(registry),
+	    cmocka_unit_test(merging),  cmocka_unit_test(registrations),
+	    cmocka_unit_test(texts),    cmocka_unit_test(endless),
+	    cmocka_unit_test(sources),  cmocka_unit_test(go_versions),
+	    cmocka_unit_test(registry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

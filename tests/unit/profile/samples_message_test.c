@@ -41,10 +41,8 @@ struct process *processes_find(struct processes *processes, const struct profile
 	return &process;
 }
 
-void processes_refresh(struct processes *processes, struct process *one,
-		       const struct profile_sample *sample)
+void processes_meet(struct process *one, const struct profile_sample *sample)
 {
-	(void)processes;
 	(void)one;
 	(void)sample;
 }

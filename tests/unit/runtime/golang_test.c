@@ -47,6 +47,9 @@ static void check_counts(const struct golang *golang)
 	assert_int_equal(count[GOLANG_RECEIVE], 1);
 	assert_int_equal(count[GOLANG_STORE], 3); /* send; select: a send, a receive */
 	assert_true(count[GOLANG_TAKE] >= 4);     /* receive, select; from closed channels, too */
+	assert_int_equal(count[GOLANG_WAKES], 2); /* by a closed channel; by a semaphore */
+	assert_int_equal(count[GOLANG_CLOSES], 1);
+	assert_int_equal(count[GOLANG_GROUP], 1);
 }
 
 static void check_program(const char *name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A store of version 1 goes on as one of this version, and what the views say of few rows. */
+/* What a store has of connections, and what the views say of few rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,6 @@
 
 #include "trace/schema.h"
 #include "trace/store.h"
-
-#define TEXT_MAX 8192
 
 static const struct store_limits roomy = {1ULL << 40, 86400};
 static char folder[] = "/tmp/ctxprop-schema-XXXXXX", path[64];
@@ -43,23 +41,6 @@ static sqlite3_int64 ask(const char *sql)
 	return number;
 }
 
-/* Make the file that a daemon of version 1 has left. */
-static void make_version_1(void)
-{
-	static char sql[TEXT_MAX];
-	FILE *file = fopen(VERSION_1, "r");
-	sqlite3 *db;
-
-	assert_non_null(file);
-	sql[fread(sql, 1, sizeof(sql) - 1, file)] = '\0';
-	assert_true(feof(file));
-	fclose(file);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-	assert_int_equal(ask("PRAGMA user_version"), 1);
-}
-
 static struct connection connection_of(__u64 cookie, __u64 closed_ns)
 {
 	return (struct connection){.record = {.kind = RECORD_CONNECTION,
@@ -76,30 +57,6 @@ static void add_connection(struct store *store, __u64 cookie, __u64 closed_ns, _
 	struct connection connection = connection_of(cookie, closed_ns);
 
 	assert_int_equal(store_add_connection(store, &connection, to_wall_ns), 0);
-}
-
-static void of_version_1(void **state)
-{
-	struct store *store;
-
-	(void)state;
-	make_version_1();
-	assert_int_equal(store_open(path, &roomy, &store), 0);
-	add_connection(store, 1, 1000, 0);
-	store_close(store);
-	assert_int_equal(ask("PRAGMA user_version"), SCHEMA_VERSION);
-	assert_int_equal(ask("SELECT count(*) FROM spans WHERE position IS NULL AND "
-			     "socket_cookie IS NULL"),
-			 2);
-	assert_int_equal(ask("SELECT duration_ns FROM spans WHERE path = '/a'"), 400);
-	assert_int_equal(ask("SELECT count FROM endpoints"), 1);
-	assert_int_equal(ask("SELECT count(*) FROM connections"), 1);
-	assert_int_equal(ask("SELECT sum(bytes) FROM services"),
-			 ask("SELECT 235 * 3 + sum(length(path) + length(route)) + "
-			     "sum(coalesce(length(host), 0) + coalesce(length(user_agent), 0)) "
-			     "FROM spans"));
-	assert_int_equal(ask("SELECT request_id FROM inferred WHERE call_id = 1"), 2);
-	assert_int_equal(ask("SELECT count(*) FROM calls_by_position"), 0);
 }
 
 /* Who looks for a trace reads no other spans, in no part of the index. */
@@ -338,7 +295,6 @@ static void inferred_where_nobody_hands_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(of_version_1),
 	    TEST(a_trace_is_searched_for),
 	    TEST(each_connection_once),
 	    TEST(old_connections_go),

@@ -599,17 +599,22 @@ static void damaged(void **state)
 	globfree(&aside);
 }
 
-static void of_a_newer_build(void **state)
+static void of_another_version(void **state)
 {
+	static const int versions[] = {SCHEMA_VERSION - 1, SCHEMA_VERSION + 1};
 	struct store *store;
+	char sql[40];
 	sqlite3 *db;
 
 	(void)state;
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 1000", NULL, NULL, NULL), 0);
-	sqlite3_close(db);
-	assert_int_equal(store_open(path, &roomy, &store), -EPROTO);
-	assert_int_equal(ask("PRAGMA user_version"), 1000);
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", versions[i]);
+		assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), 0);
+		sqlite3_close(db);
+		assert_int_equal(store_open(path, &roomy, &store), -EPROTO);
+		assert_int_equal(ask("PRAGMA user_version"), versions[i]);
+	}
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
@@ -637,7 +642,7 @@ int main(void)
 	    TEST(a_stranger_that_locks),
 	    TEST(removed),
 	    TEST(damaged),
-	    TEST(of_a_newer_build),
+	    TEST(of_another_version),
 	};
 	int failed;
 

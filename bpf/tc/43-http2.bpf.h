@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stages 3 and 4 of HTTP/2 (http/http2): the frames of a payload are read, and of each request that
+ * ends its header block here it is decided whether it gets a header. That stands at the end of the
+ * block, and its frame becomes longer: two edits, which are made together.
+ */
+#ifndef CTXPROP_TC_HTTP2_BPF_H
+#define CTXPROP_TC_HTTP2_BPF_H
+
+#include "31-http2.bpf.h"
+#include "41-change.bpf.h"
+
+/* Set at load time: connections that begin to speak HTTP/2 are read, and get headers. */
+const volatile __u32 use_http2 __weak = 0;
+
+/* Edits of one request. */
+#define HTTP2_EDITS 2
+/* A field counts so much of what a peer takes (RFC 9113, 6.5.2): its characters and 32. */
+#define HTTP2_FIELD_COST (11 + TRACEPARENT_VALUE_LEN + 32)
+/* Where the peer limits header blocks, and one is larger than a quarter of that, it stays as it is:
+ * what its fields come to is not known. */
+#define HTTP2_LIST_PART 4
+
+/*
+ * The first bytes of a connection are the method of HTTP/2's preface. Returns 0 if it is read as
+ * HTTP/2 from there, else -1: it was not seen from its beginning, or there is no room.
+ */
+VERIFIED_ALONE int http2_begin(const struct packet *p, struct flow *f)
+{
+	struct scratch *s = scratch_get();
+	struct flow_key key;
+
+	if (!use_http2 || !s || !p || !f || !(f->flags & FLOW_WSCALE) || f->requests ||
+	    p->seq != f->isn + 1 || (f->flags & (FLOW_LEARN | FLOW_FORMER | FLOW_PAST)))
+		return -1;
+	key = p->key;
+	s->http2.isn = f->isn;
+	s->http2.next = p->seq;
+	s->http2.answer_next = p->ack;
+	http2_init(&s->http2.requests, PROTOCOL_REQUEST);
+	http2_init(&s->http2.answers, PROTOCOL_RESPONSE);
+	if (bpf_map_update_elem(&http2_flows, &key, &s->http2, BPF_ANY))
+		return -1;
+	f->flags |= FLOW_HTTP2;
+	return 0;
+}
+
+/*
+ * What is against a header in the block that has just ended at payload offset `place`, by what the
+ * block itself is. Returns 0 or a reason. A frame whose length was sent before, in another packet
+ * or as a part of this one, cannot become longer any more.
+ */
+static __always_inline __u32 http2_eligible(const struct outbound *o, const struct http2_flow *flow,
+					    __u32 place)
+{
+	const struct http2 *h = &flow->requests;
+
+	if (h->flags & HTTP2_TRACEPARENT)
+		return REASON_PRESENT;
+	if (h->flags & HTTP2_UNSURE)
+		return REASON_H2_TABLE;
+	if (h->flags & HTTP2_TRACESTATE)
+		return REASON_STATE_ALONE;
+	if (h->flags & HTTP2_CONTINUED)
+		return REASON_H2_CONTINUATION;
+	if (http2_before_end(h) > place || !h->block ||
+	    seq_before(o->p->seq + place - http2_before_end(h), o->s->decision.sent))
+		return REASON_H2_CUT;
+	if (http2_frame_length(h) + TRACEPARENT_FIELD_LEN > HTTP2_FRAME_MAX)
+		return REASON_H2_LIMIT;
+	if (flow->answers.list_max &&
+	    h->block + HTTP2_FIELD_COST > flow->answers.list_max / HTTP2_LIST_PART)
+		return REASON_H2_LIMIT;
+	return 0;
+}
+
+/* Reasons that hold for any protocol. Returns 0 or a reason. */
+static __always_inline __u32 http2_allowed(const struct outbound *o, const struct policy_verdict *v)
+{
+	if (control_paused())
+		return REASON_PAUSED;
+	if (decide_changes(v))
+		return REASON_H2_RULE;
+	if (o->p->ip_options)
+		return REASON_IP_OPTIONS;
+	if (!(o->flow->flags & FLOW_PEER_SEEN))
+		return REASON_ONE_WAY;
+	return decide_policy(v, cause_is_known(&o->s->call));
+}
+
+/* Record the edits of a header at payload offset `place`. Returns 0 or a reason. */
+static __always_inline __u32 http2_record(struct outbound *o, const struct http2 *h, __u32 place)
+{
+	struct edit *length = &o->s->change, *field = &o->s->edit;
+
+	if (edits_count(&o->flow->edits) > EDITS_MAX - HTTP2_EDITS)
+		return REASON_EDITS_FULL;
+	__builtin_memset(length, 0, sizeof(*length));
+	length->at = o->p->seq + place - http2_before_end(h);
+	length->kind = EDIT_LENGTH;
+	length->without = http2_frame_length(h);
+	length->length = length->without + TRACEPARENT_FIELD_LEN;
+	field->at = o->p->seq + place - 1;
+	field->len = TRACEPARENT_FIELD_LEN;
+	field->kind = EDIT_FIELD;
+	if (edits_add(&o->flow->edits, length))
+		return REASON_EDITS_FULL;
+	if (edits_add(&o->flow->edits, field)) {
+		edits_take_back(&o->flow->edits, 1);
+		return REASON_EDITS_FULL;
+	}
+	o->s->decision.changed++;
+	return 0;
+}
+
+/* A request's header block ends at payload offset `place`: record a header, or count why not. */
+VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct flow *f,
+				 const struct http2_flow *h, __u32 place)
+{
+	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	const struct policy_verdict *v;
+	__u32 reason, at = place - 1;
+
+	if (!o.s || !p || !f || !h || attended_decided(skb))
+		return 0;
+	attended_decide(skb);
+	v = policy_verdict(skb, p, f, 0, POLICY_OPEN_END);
+	f->requests++;
+	policy_count(skb, f, v);
+	decide_in_flight(&o);
+	o.s->decision.behind = 0;
+	__builtin_memset(&o.s->call, 0, sizeof(o.s->call));
+	reason = http2_allowed(&o, v);
+	if (!reason)
+		reason = http2_eligible(&o, h, place);
+	if (!reason && !decide_fits_window(&o, TRACEPARENT_FIELD_LEN))
+		reason = REASON_WINDOW;
+	if (!reason)
+		reason = decide_place(&o, at, FRAME_NOWHERE, TRACEPARENT_FIELD_LEN, &at);
+	if (!reason) {
+		decide_ids(o.s, &o.s->edit, v);
+		reason = f->owner ? 0 : share_join(skb, p, f);
+	}
+	if (!reason)
+		reason = http2_record(&o, &h->requests, place);
+	if (reason) {
+		count(reason);
+		return 0;
+	}
+	cause_count(&o.s->call);
+	decide_recorded(&o, at);
+	return 0;
+}
+
+/* One step, as a callback of bpf_loop(). */
+static long http2_step(__u32 i, struct http2_run *r)
+{
+	(void)i;
+	if (http2_once(r))
+		return 1;
+	if (r->event == PROTOCOL_BLANK)
+		http2_request(r->skb, r->p, r->flow, r->h, r->at);
+	if (r->event != PROTOCOL_STOP)
+		return 0;
+	flow_make_opaque(r->flow, REASON_H2_MALFORMED);
+	return 1;
+}
+
+/* Where the reading goes on in this packet; FRAME_NOWHERE: nothing in it is new. */
+static __always_inline __u32 http2_resume(struct http2_flow *h, const struct packet *p,
+					  struct flow *f)
+{
+	__u32 gap;
+
+	if (!seq_before(h->next, p->seq + p->len))
+		return FRAME_NOWHERE;
+	if (!seq_before(h->next, p->seq))
+		return h->next - p->seq;
+	gap = p->seq - h->next;
+	if (http2_skippable(&h->requests) < gap) {
+		flow_make_opaque(f, REASON_LOST); /* what the tables hold is not known any more */
+		return FRAME_NOWHERE;
+	}
+	http2_skip(&h->requests, gap);
+	return 0;
+}
+
+/*
+ * Read what is new in this packet, and decide about each request in it. `h`: http2_lookup(). (In
+ * place, not as a function: Linux 6.1 allows no deeper calls.)
+ */
+static __always_inline void http2_read(struct __sk_buff *skb, struct scratch *s, struct packet *p,
+				       struct flow *f, struct http2_flow *h)
+{
+	struct http2_run r = {.skb = skb, .p = p, .flow = f, .s = s, .h = h, .side = &h->requests};
+
+	r.at = http2_resume(h, p, f);
+	if (r.at == FRAME_NOWHERE)
+		return;
+	r.window = r.at;
+	if (bpf_loop(FRAME_STEPS_MAX, http2_step, &r, 0) >= FRAME_STEPS_MAX)
+		flow_make_opaque(f, REASON_WORK_CAP);
+	h->next = p->seq + p->len;
+}
+
+#endif
