@@ -100,6 +100,8 @@ ROWS = (
     Row("go", ["{build}/profile_labels_go"], THREAD),
     Row("go, many labels", ["{build}/profile_labels_go", "many"],
         {**THREAD, **{f"more{i}": "{n}" for i in range(9)}}),
+    Row("go, lies", ["{build}/profile_labels_go", "lies"], THREAD, threads="3", says=TOO_LONG,
+        lies={"2": {"thread": "\ufffd[2J" * 7}}),
     *(library(model, preloaded) for model in ("general", "initial", "local", "descriptor")
       for preloaded in (True, False)),
     *(library(f"musl_{model}", preloaded, "musl") for model in ("general", "descriptor")
