@@ -23,19 +23,26 @@ static __always_inline void node_is_asked(struct actor *a, const struct runtime 
 
 #include "runtimes/node/asked.bpf.h"
 
-/*
- * Requests are open, and nothing is known of the one at work: it may have been handed that in a way
- * that is not watched yet.
- */
+/* May it be at work that it was handed, in a way that is not watched yet? */
+static __always_inline int runtime_may_be_handed(const struct actor *a,
+						 const struct runtime *runtime, __u8 veto)
+{
+	if (a->runtime == RUNTIME_GO)
+		return veto == VETO_NO_EVIDENCE && goroutine_runs_itself(runtime);
+	return a->runtime == RUNTIME_PYTHON && veto && a->kind == ACTOR_THREAD &&
+	       !runtime_thread_is_known(&a->key);
+}
+
+/* Requests are open, and nothing is known of the one at work. */
 VERIFIED_ALONE int runtime_is_not_known(const struct actor *a, __u8 veto)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct runtime *runtime;
 
-	if (!a || a->runtime != RUNTIME_GO || veto != VETO_NO_EVIDENCE)
+	if (!a || (a->runtime != RUNTIME_GO && a->runtime != RUNTIME_PYTHON))
 		return 0;
 	runtime = runtime_lookup(tgid);
-	if (runtime && !(runtime->flags & RUNTIME_POOLS) && goroutine_runs_itself(runtime))
+	if (runtime && !(runtime->flags & RUNTIME_POOLS) && runtime_may_be_handed(a, runtime, veto))
 		runtime_suspects_pool_at_work(runtime, tgid);
 	return 0;
 }

@@ -196,12 +196,20 @@ static __always_inline int last_call_is_another_threads(struct socket *s)
 	return c && c->evidence != EVIDENCE_THREAD && c->evidence != EVIDENCE_OBJECT;
 }
 
+/* Does it come from a thread of which only is known who has woken it, or nothing? */
+static __always_inline int last_call_is_handed_over(struct socket *s)
+{
+	const struct call *c = socket_last_call(s);
+
+	return c && (c->evidence == EVIDENCE_WAKE || (!c->evidence && c->veto));
+}
+
 /* A call has begun on `s`, and was decided. */
 static __always_inline void runtime_has_called(const struct actor *a, struct socket *s)
 {
 	if (a->runtime == RUNTIME_THREADS && (s->told || last_call_is_unknown(s)))
 		native_is_decided(s, a->key.tgid);
-	if (a->runtime == RUNTIME_PYTHON && last_call_is_unknown(s))
+	if (a->runtime == RUNTIME_PYTHON && last_call_is_handed_over(s))
 		runtime_suspects_pool(a->key.tgid);
 	if (a->runtime == RUNTIME_JAVA && last_call_is_another_threads(s))
 		runtime_lacks_classes(a->key.tgid);
