@@ -7,7 +7,7 @@ import time
 
 from rig import Rig, agent_reasons
 from rows import Row
-from score import Result, Table, read_summary
+from score import Result, Table, limits_of, read_summary
 from sweep import shorten
 
 # Traffic before each event and after the last one.
@@ -107,7 +107,7 @@ def run_life(build, life, seed):
         counts["retrans"] = rig.retransmissions()
         notes = [shorten(done.stderr), *complaints, f"agent: {agent_reasons(rig.agent)}"]
         status = 2 if complaints else done.returncode
-        return Result(life.name, counts, status, "\n".join(notes))
+        return Result(life.name, counts, status, "\n".join(notes), limits=limits_of(life.row))
 
 
 def try_life(build, life, seed):
