@@ -27,10 +27,12 @@ static __always_inline void node_is_asked(struct actor *a, const struct runtime 
 static __always_inline int runtime_may_be_handed(const struct actor *a,
 						 const struct runtime *runtime, __u8 veto)
 {
+	const struct worker_key key = a->key; /* before Linux 6.4 keys of maps are on the stack */
+
 	if (a->runtime == RUNTIME_GO)
 		return veto == VETO_NO_EVIDENCE && goroutine_runs_itself(runtime);
 	return a->runtime == RUNTIME_PYTHON && veto && a->kind == ACTOR_THREAD &&
-	       !runtime_thread_is_known(&a->key);
+	       !runtime_thread_is_known(&key);
 }
 
 /* Requests are open, and nothing is known of the one at work. */

@@ -60,14 +60,17 @@ static void attached(struct classified *found, int err)
 
 static void describe(const struct classified *found, char *ret_text)
 {
-	if (found->runtime.flags & RUNTIME_COSTLY)
+	__u32 flags = found->runtime.flags;
+
+	if (flags & RUNTIME_COSTLY)
 		snprintf(ret_text, CLASSIFIED_TEXT_MAX,
 			 "profilers are not shown its contexts for some minutes, its tasks or "
 			 "greenlets change more than %d times a second",
 			 RUNTIME_CHANGES_MAX);
-	else if (found->runtime.flags & RUNTIME_TASKS)
-		snprintf(ret_text, CLASSIFIED_TEXT_MAX, "following tasks and queues of Python 3.%u",
-			 found->minor);
+	else if (flags & RUNTIME_TASKS)
+		snprintf(ret_text, CLASSIFIED_TEXT_MAX,
+			 "following tasks and queues of Python 3.%u%s", found->minor,
+			 flags & RUNTIME_POOLS ? ", and what its threads are handed" : "");
 }
 
 /* It is looked at again for probes that it needs only now. */
