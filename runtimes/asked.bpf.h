@@ -19,6 +19,7 @@ static __always_inline void node_asked(struct actor *a, const struct runtime *ru
 
 #include "runtimes/go/asked.bpf.h"
 #include "runtimes/node/asked.bpf.h"
+#include "runtimes/python/asked.bpf.h"
 
 /* Node: objects that the functions lead to go before all else, as those of a call do. */
 static __always_inline void node_asked(struct actor *a, const struct runtime *runtime)

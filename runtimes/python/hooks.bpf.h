@@ -85,7 +85,7 @@ static __always_inline void python_thread_made_by(struct actor *a, const struct 
 /* A call was decided: its work may have been handed over in ways that are not followed yet. */
 static __always_inline void python_call_decided(const struct actor *a, struct socket *s)
 {
-	if (last_call_is_unknown(s))
+	if (last_call_is_handed_over(s))
 		runtime_suspects_pool(a->key.tgid);
 }
 

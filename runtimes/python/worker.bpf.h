@@ -23,12 +23,16 @@ static __always_inline enum runtime_worker python_who_works(const struct runtime
 	return runtime_object(key, python_worker(runtime, key->tgid));
 }
 
-/* Has the thread a request of its own, or out of a queue, whatever context it has entered since? */
+/*
+ * Has the thread a request of its own, or out of a queue, whatever context it has entered since?
+ * What it took out for nobody that is known tells nothing.
+ */
 static __always_inline int runtime_thread_serves(const struct worker_key *thread)
 {
 	const struct worker *w = worker_lookup(thread);
 
-	return w && !w->turn.item && (worker_only(w) || w->inherited_by == EVIDENCE_TASK);
+	return w && !w->turn.item &&
+	       (worker_only(w) || (w->inherited && w->inherited_by == EVIDENCE_TASK));
 }
 
 /* Has it what it took out of a queue? That counts only while it has. */
