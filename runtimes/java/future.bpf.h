@@ -238,6 +238,22 @@ VERIFIED_ALONE int java_works_on(__u32 tgid, struct named *ret_named)
 
 #define JAVA_LEARNT_EVERY 16 /* on the average; a power of two */
 
+/* Does the virtual thread wait for a future that it has given away for this request, as it should?
+ */
+VERIFIED_ALONE int java_learns_future(__u32 tgid, __u64 request, __u64 future)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	const struct java_begun *begun;
+
+	if (!runtime)
+		return 0;
+	begun = java_begun_of(&runtime->java, tgid, future);
+	if (begun && begun->named.request == request)
+		rule_learn(tgid, begun->path,
+			   java_virtual_request(&runtime->java, tgid, future) == request);
+	return 0;
+}
+
 /* By now the virtual thread that has given away what the current one is at should wait for that. */
 VERIFIED_ALONE int java_learns_given(__u32 tgid, __u64 request)
 {
@@ -247,15 +263,9 @@ VERIFIED_ALONE int java_learns_given(__u32 tgid, __u64 request)
 	if (!runtime)
 		return 0;
 	java_stack_futures(&futures, java_current(&runtime->java));
-	for (int i = 0; i < JAVA_FUTURES; i++) {
-		__u64 future = futures.future[i];
-		const struct java_begun *begun =
-		    future ? java_begun_of(&runtime->java, tgid, future) : NULL;
-
-		if (begun && begun->named.request == request)
-			rule_learn(tgid, begun->path,
-				   java_virtual_request(&runtime->java, tgid, future) == request);
-	}
+	for (int i = 0; i < JAVA_FUTURES; i++)
+		if (futures.future[i])
+			java_learns_future(tgid, request, futures.future[i]);
 	return 0;
 }
 
