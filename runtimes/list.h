@@ -103,7 +103,7 @@ enum runtime_folder { RUNTIME_FOLDERS(RUNTIME_FOLDERS_ONE) RUNTIME_FOLDERS_COUNT
 #define ANSWERS_sleeper_woken(X, ...)        X(JAVA, java, __VA_ARGS__)
 
 /* What is asked while nothing begins (asked.bpf.h, parts.bpf.h, told.bpf.h). */
-#define ANSWERS_asked(X, ...)           X(NODE, node, __VA_ARGS__)
+#define ANSWERS_asked(X, ...) X(NODE, node, __VA_ARGS__)
 #define ANSWERS_work_decided(X, ...)                                                               \
 	X(GO, go, __VA_ARGS__)                                                                     \
 	X(PYTHON, python, __VA_ARGS__)
