@@ -9,39 +9,20 @@
 
 #ifdef ASKS_APART
 
-static __always_inline void runtime_is_not_known(const struct actor *a, __u8 veto)
-{
-}
-
 /* Node: what it does its stack tells while it runs, and only then. */
-static __always_inline void node_is_asked(struct actor *a, const struct runtime *runtime)
+static __always_inline void node_asked(struct actor *a, const struct runtime *runtime)
 {
 	a->kind = ACTOR_UNKNOWN;
 }
 
 #else
 
+#include "runtimes/go/asked.bpf.h"
 #include "runtimes/node/asked.bpf.h"
-
-/*
- * Requests are open, and nothing is known of the one at work: it may have been handed that in a way
- * that is not watched yet.
- */
-VERIFIED_ALONE int runtime_is_not_known(const struct actor *a, __u8 veto)
-{
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct runtime *runtime;
-
-	if (!a || a->runtime != RUNTIME_GO || veto != VETO_NO_EVIDENCE)
-		return 0;
-	runtime = runtime_lookup(tgid);
-	if (runtime && !(runtime->flags & RUNTIME_POOLS) && goroutine_runs_itself(runtime))
-		runtime_suspects_pool_at_work(runtime, tgid);
-	return 0;
-}
+#include "runtimes/python/asked.bpf.h"
 
 /* Node: objects that the functions lead to go before all else, as those of a call do. */
-static __always_inline void node_is_asked(struct actor *a, const struct runtime *runtime)
+static __always_inline void node_asked(struct actor *a, const struct runtime *runtime)
 {
 	__u64 request = node_works_on(runtime);
 
@@ -54,12 +35,19 @@ static __always_inline void node_is_asked(struct actor *a, const struct runtime 
 #endif
 
 /* Do objects tell more? */
-static __always_inline void runtime_is_asked(struct actor *a)
+static __always_inline void hook_asked(struct actor *a)
 {
 	const struct runtime *runtime = runtime_lookup(a->key.tgid);
 
-	if (runtime && runtime->kind == RUNTIME_NODE)
-		node_is_asked(a, runtime);
+	ANSWER(asked, runtime_kind(runtime), a, runtime);
+}
+
+/* The engine has said what it works on, or why that is not known (enum veto; 0: it is). */
+static __always_inline void hook_work_decided(const struct actor *a, __u8 veto)
+{
+#ifndef ASKS_APART
+	ANSWER(work_decided, a->runtime, a, veto);
+#endif
 }
 
 #endif

@@ -68,6 +68,52 @@ enum task_rule {
 	TASK_RULE_END,
 };
 
+enum goroutine_flags {
+	GOROUTINE_CALLED = 1 << 0,   /* it has made calls */
+	GOROUTINE_DOUBTFUL = 1 << 1, /* who started it may have done so for another request */
+	GOROUTINE_SENT = 1 << 2,     /* it has sent messages since it was handed something */
+	GOROUTINE_STARTED = 1 << 3,  /* it has started others since then */
+	GOROUTINE_TOLD = 1 << 4,     /* it has told who waits for that that it is done */
+	GOROUTINE_DIALS = 1 << 5, /* it connects: whom it hands that to is not who asked for it */
+	GOROUTINE_ENDED = 1 << 6, /* it has closed a channel, or left a group, since then */
+};
+
+/*
+ * Map `goroutines`, greenlets of Python among them: what is known of one beside what any worker has
+ * (map `workers`). A goroutine's memory is used again, so an entry is written anew when a goroutine
+ * starts.
+ */
+struct goroutine {
+	__u64 inherited;     /* request of the one that started it */
+	__u64 start;         /* address that it began at; of a greenlet a number, 0 at first */
+	struct named handed; /* with the last message that it has received; good for one call */
+	/*
+	 * Goroutine that it does a part of the work of. Of a greenlet, where its maker began, if
+	 * that has read no request: the address of a function's code.
+	 */
+	__u64 serves;
+	__u64 connection; /* of net/http's client, which it reads or writes for others */
+	__u32 flags;      /* enum goroutine_flags */
+	__s32 one_by_one; /* see GOROUTINE_ONE_BY_ONE; below 0: what it is handed is not believed */
+};
+
+/* The request that a goroutine was handed, as far as that is believed; 0: none. */
+static inline __u64 goroutine_has(const struct goroutine *goroutine)
+{
+	return goroutine->one_by_one < 0 ? 0 : goroutine->handed.request;
+}
+
+/*
+ * Map `arguments`, by the address of an object: who was given it
+ * with a job last: of an executor of
+ * Python, of a thread of Java.
+ */
+struct argument {
+	__u64 request; /* the job was put in for this */
+	__u32 tid;     /* of the thread that was at it */
+	__u32 reserved;
+};
+
 enum object_item {
 	OBJECT_CONNECTION,
 	OBJECT_ITEM,     /* out of a queue, or a part of one */

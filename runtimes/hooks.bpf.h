@@ -1,256 +1,234 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the probes of the kernel's events ask a runtime for: each hook is a choice by the kind of
- * runtime, and has one line for each that answers. For all others the default at its end holds.
- * (BPF has no cheap call through a pointer.)
+ * What the probes of the kernel's events tell runtimes, and ask them. Who answers a hook says
+ * list.h; what stands behind ANSWER() holds for all others.
  */
 #ifndef CTXPROP_RUNTIMES_HOOKS_BPF_H
 #define CTXPROP_RUNTIMES_HOOKS_BPF_H
 
 #include "probes/decide.bpf.h"
-#include "probes/object.bpf.h"
 #include "probes/probe.bpf.h"
-#include "runtimes/java/actor.bpf.h"
-#include "runtimes/java/classes.bpf.h"
-#include "runtimes/native/actor.bpf.h"
-#include "runtimes/node/actor.bpf.h"
-#include "runtimes/python/actor.bpf.h"
-#include "runtimes/ruby/actor.bpf.h"
+#include "runtimes/answer.bpf.h"
+#include "runtimes/go/hooks.bpf.h"
+#include "runtimes/haproxy/hooks.bpf.h"
+#include "runtimes/java/hooks.bpf.h"
+#include "runtimes/native/hooks.bpf.h"
+#include "runtimes/node/hooks.bpf.h"
+#include "runtimes/python/hooks.bpf.h"
+#include "runtimes/ruby/hooks.bpf.h"
+#include "runtimes/wanted.bpf.h"
 #include "runtimes/worker.bpf.h"
 
-/*
- * What names the request of an actor: a goroutine itself, or a virtual thread of Java, a task or
- * stream, an object of Ruby or Java?
- */
-static __always_inline enum evidence runtime_evidence(const struct runtime *runtime,
-						      const struct actor *a)
+/* What names the request of an actor? Where nothing else does, a goroutine itself. */
+static __always_inline enum evidence hook_evidence(const struct runtime *runtime,
+						   const struct actor *a)
 {
-	if (runtime && (runtime->kind == RUNTIME_PYTHON || runtime->kind == RUNTIME_HAPROXY))
-		return EVIDENCE_TASK;
-	if (runtime && runtime->kind == RUNTIME_JAVA && a->key.context)
-		return EVIDENCE_THREAD;
-	if (runtime && (runtime->kind == RUNTIME_RUBY || runtime->kind == RUNTIME_JAVA ||
-			runtime->kind == RUNTIME_NODE))
-		return EVIDENCE_OBJECT;
+	ANSWER(evidence, runtime_kind(runtime), a);
 	return EVIDENCE_GOROUTINE;
 }
 
 /* May it load modules that matter after its first requests? */
-static __always_inline int runtime_may_load_more(const struct runtime *runtime)
+static __always_inline int hook_may_load_more(const struct runtime *runtime)
 {
-	return runtime->kind == RUNTIME_PYTHON && !(runtime->flags & RUNTIME_TASKS);
+	ANSWER(may_load_more, runtime->kind, runtime);
+	return 0;
 }
 
 /* What does the loop at hand do now, where that can be told? Its stack says so while it runs. */
-static __always_inline void runtime_finds_phase(struct actor *a, struct runtime *runtime)
+static __always_inline void hook_phase(struct actor *a, struct runtime *runtime)
 {
 #ifndef ASKS_APART
-	if (runtime && runtime->kind == RUNTIME_NODE)
-		node_finds_phase(a, runtime);
+	ANSWER(phase, runtime_kind(runtime), a, runtime);
 #endif
 }
 
 /* For which request does it go on with what another thread has done? */
-static __always_inline void runtime_goes_on(struct actor *a)
+static __always_inline void hook_goes_on(struct actor *a)
 {
-	node_goes_on(a);
-}
-
-/* The one at hand makes or wakes another thread. */
-static __always_inline void runtime_hands_over(struct actor *a, const struct runtime *runtime)
-{
-	if (runtime && runtime->kind == RUNTIME_JAVA)
-		java_hands_over(a, runtime);
+	ANSWER(goes_on, a->runtime, a);
 }
 
 /*
  * What was the current thread given, which was made for a request (enum given)? It may have been
  * nothing as long as it is not known what its process runs.
  */
-VERIFIED_ALONE int thread_is_given(__u32 tgid, __u64 request)
+VERIFIED_ALONE int hook_thread_given(__u32 tgid, __u64 request)
 {
 	const struct runtime *runtime = runtime_lookup(tgid);
 
-	if (!runtime || runtime->kind == RUNTIME_WANTED)
+	if (!runtime)
 		return GIVEN_NOTHING;
-	if (runtime->kind == RUNTIME_PYTHON)
-		return python_thread_is_given(runtime, tgid, request);
-	return runtime->kind == RUNTIME_JAVA ? java_thread_is_given(runtime, tgid, request)
-					     : GIVEN_OWN;
+	ANSWER(thread_given, runtime->kind, runtime, tgid, request);
+	return GIVEN_OWN;
 }
 
-/* A call begins on `s`, the kernel's `socket`: do objects tell more? */
-static __always_inline void runtime_is_called(struct actor *a, struct runtime *runtime,
-					      struct socket *s, __u64 socket)
+/*
+ * Something is read, not by a thread but by a task? Then `a` becomes that, and 1 is returned.
+ * (Requests, too, are asked hook_who_works().)
+ */
+static __always_inline int hook_task_reads(const struct runtime *runtime, struct actor *a)
 {
-	if (runtime && runtime->kind == RUNTIME_NODE)
-		node_is_called(a, runtime, socket);
-	else if (runtime && runtime->kind == RUNTIME_THREADS && a->kind == ACTOR_THREAD)
-		native_is_called(a, runtime, s, socket);
+	ANSWER(task_reads, runtime_kind(runtime), runtime, a);
+	return 0;
+}
+
+/* Does a task read from a socket that blocks, and not the thread that is at it? */
+static __always_inline int hook_task_stays(const struct runtime *runtime,
+					   const struct worker_key *key)
+{
+	ANSWER(task_stays, runtime->kind, runtime, key);
+	return 0;
+}
+
+/* An event loop reads a request. */
+static __always_inline void hook_loop_reads(const struct runtime *runtime, const struct actor *a)
+{
+	ANSWER(loop_reads, runtime->kind, runtime, a);
 }
 
 /* May others than the reader work on it, and does the one who responds tell? */
-static __always_inline int runtime_tells_who_responds(const struct actor *a)
+static __always_inline int hook_responder_tells(const struct actor *a)
 {
 	if (a->kind == ACTOR_RUNTIME && a->by == EVIDENCE_TASK)
 		return 1;
-	return a->runtime == RUNTIME_RUBY ||
-	       (a->runtime == RUNTIME_PYTHON && a->loop != ACTOR_BLOCKS);
+	ANSWER(responder_tells, a->runtime, a);
+	return 0;
 }
 
-/* May what the request is read from tell who works on it? */
-static __always_inline int runtime_tells_by_objects(const struct actor *a)
+/* May what the request is read from tell who works on it? Then hook_request_read(). */
+static __always_inline int hook_objects_tell(const struct actor *a)
 {
-	if (a->runtime == RUNTIME_PYTHON)
-		return a->kind == ACTOR_THREAD || a->by == EVIDENCE_TASK;
-	if (a->runtime == RUNTIME_THREADS)
-		return a->loop == ACTOR_LOOP;
-	return a->runtime == RUNTIME_RUBY || a->runtime == RUNTIME_JAVA ||
-	       a->runtime == RUNTIME_NODE || a->runtime == RUNTIME_WANTED;
+	ANSWER(objects_tell, a->runtime, a);
+	return 0;
 }
 
 /* Requests were read from `s`; `is_only`: one, and no other is open there. */
-static __always_inline void runtime_has_taken(const struct actor *a, struct socket *s, int is_only)
+static __always_inline void hook_requests_read(const struct actor *a, struct socket *s, int is_only)
 {
-	if (a->runtime != RUNTIME_HAPROXY)
-		return;
-	s->flags |= SOCKET_TASKS;
-	stream_read(is_only);
+	ANSWER(requests_read, a->runtime, s, is_only);
 }
 
-/* The same, after all that was read has been taken up. */
-static __always_inline void runtime_has_read(const struct actor *a, struct socket *s)
+/* A request is taken up, after its first byte was read: what that tells later is noted. */
+static __always_inline void hook_request_read(struct runtime *runtime, const struct actor *by,
+					      __u64 id)
 {
-	if (a->runtime == RUNTIME_NODE && later_reads(actor_thread(a)))
-		s->flags |= SOCKET_LATER;
+	ANSWER(request_read, runtime->kind, runtime, by, id);
 }
 
-/* What the request is read from is noted, for what it tells later. */
-static __always_inline void runtime_takes(struct runtime *runtime, const struct actor *by, __u64 id)
+/* All requests that were read from `s` have been taken up. */
+static __always_inline void hook_read_ends(const struct actor *a, struct socket *s)
 {
-	if (runtime_holds_objects(runtime))
-		ruby_reads(by->key.tgid, ruby_context(runtime), id);
-	else if (runtime->kind == RUNTIME_JAVA)
-		java_takes(runtime, by, id);
-	else if (runtime->kind == RUNTIME_PYTHON)
-		python_takes(runtime, by, id);
-	else if (runtime->kind == RUNTIME_NODE || runtime->kind == RUNTIME_WANTED)
-		object_is_read(by->key.tgid, by->path, id, 0);
-	if (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_WANTED)
-		native_takes(runtime, by, id);
+	ANSWER(read_ends, a->runtime, a, s);
+}
+
+/* Something was read, by another worker than a thread: the current thread shows its request. */
+static __always_inline void hook_read_shown(const struct runtime *runtime,
+					    const struct worker_key *thread)
+{
+	ANSWER(read_shown, runtime->kind, runtime, thread);
 }
 
 /* A response begins, on a socket whose requests are followed by tasks, streams or objects. */
-static __always_inline void runtime_responds(const struct runtime *runtime, __u32 tgid,
-					     __u64 request, __u64 socket)
+static __always_inline void hook_response_begins(const struct runtime *runtime, __u32 tgid,
+						 __u64 request, __u64 socket)
 {
-	if (runtime->kind == RUNTIME_HAPROXY)
-		stream_responds(runtime, tgid, request);
-	else if (runtime->kind == RUNTIME_PYTHON)
-		runtime_task_responds(runtime, tgid, request, socket);
-	else if (runtime_holds_objects(runtime))
-		ruby_is_done(runtime, tgid, request);
+	ANSWER(response_begins, runtime->kind, runtime, tgid, request, socket);
 }
 
-/* The answer comes to a call that another thread has sent. */
-static __always_inline void runtime_learns_client(const struct runtime *runtime, __u32 tgid,
-						  __u64 request)
+/* A thread connects: was known before what for? Then `s` has it, and 1 is returned. */
+static __always_inline int hook_connect_known(const struct worker_key *thread, struct socket *s)
 {
-	if (runtime->kind == RUNTIME_JAVA)
-		java_client_learns(tgid, request);
+	ANSWER(connect_known, runtime_kind(runtime_lookup(thread->tgid)), thread, s);
+	return 0;
 }
 
-/* A call begins on `s`. */
-static __always_inline void runtime_calls_on(const struct actor *a, struct sock *sk,
-					     struct socket *s)
+/* It was not: the one at hand connects. */
+static __always_inline void hook_connect_begins(struct actor *a, const struct sock *sk)
 {
-	if (a->runtime == RUNTIME_JAVA)
-		java_calls_on(sk, s, a);
+	ANSWER(connect_begins, a->runtime, a, sk);
 }
 
-static __always_inline void runtime_connects(struct actor *a, const struct sock *sk)
+/* A call begins on `s`, the kernel's `sk`: do objects tell more? */
+static __always_inline void hook_call_begins(struct actor *a, struct runtime *runtime,
+					     const struct sock *sk, struct socket *s)
 {
-	if (a->runtime == RUNTIME_JAVA)
-		java_connects(sk, a);
+	ANSWER(call_begins, runtime_kind(runtime), a, runtime, sk, s);
 }
 
 /* May calls wait for their turn in lists of the program, of which its runtime tells nothing? */
-static __always_inline int runtime_may_wait_for_turns(const struct actor *a)
+static __always_inline int hook_call_waits_for_turn(const struct actor *a)
 {
-	return a->kind == ACTOR_THREAD || a->runtime == RUNTIME_NODE;
-}
-
-/* Were there requests that the call could have been made for? */
-static __always_inline int last_call_is_unknown(struct socket *s)
-{
-	const struct call *c = socket_last_call(s);
-
-	return c && !c->evidence && c->veto;
-}
-
-/* Does it come from a thread that has read no request, and is no object known that tells more? */
-static __always_inline int last_call_is_another_threads(struct socket *s)
-{
-	const struct call *c = socket_last_call(s);
-
-	return c && c->evidence != EVIDENCE_THREAD && c->evidence != EVIDENCE_OBJECT;
+	if (a->kind == ACTOR_THREAD)
+		return 1;
+	ANSWER(call_waits_for_turn, a->runtime, a);
+	return 0;
 }
 
 /* A call has begun on `s`, and was decided. */
-static __always_inline void runtime_has_called(const struct actor *a, struct socket *s)
+static __always_inline void hook_call_decided(const struct actor *a, struct socket *s)
 {
-	if (a->runtime == RUNTIME_THREADS && (s->told || last_call_is_unknown(s)))
-		native_is_decided(s, a->key.tgid);
-	if (a->runtime == RUNTIME_PYTHON && last_call_is_unknown(s))
-		runtime_suspects_pool(a->key.tgid);
-	if (a->runtime == RUNTIME_JAVA && last_call_is_another_threads(s))
-		runtime_lacks_classes(a->key.tgid);
+	ANSWER(call_decided, a->runtime, a, s);
+}
+
+/* The answer comes to a call whose request an object has told. */
+static __always_inline void hook_answer_begins(const struct runtime *runtime, __u32 tgid,
+					       __u64 request)
+{
+	ANSWER(answer_begins, runtime->kind, runtime, tgid, request);
+}
+
+/* The same, and another thread has sent the call. */
+static __always_inline void hook_others_answer_begins(const struct runtime *runtime, __u32 tgid,
+						      __u64 request)
+{
+	ANSWER(others_answer_begins, runtime->kind, tgid, request);
 }
 
 /* The current thread makes `child`. Returns whether all is said with that. */
-static __always_inline int runtime_makes_thread(const struct runtime *runtime,
-						const struct task_struct *child)
+static __always_inline int hook_thread_made(const struct runtime *runtime,
+					    const struct task_struct *child)
 {
-	if (!runtime_holds_objects(runtime))
-		return 0;
-	ruby_thread_runs(child->tgid, child->thread.fsbase);
-	return 1;
+	ANSWER(thread_made, runtime_kind(runtime), child);
+	return 0;
 }
 
-/* The same, for what it works on: `a` is the one that makes it. */
-static __always_inline void runtime_makes(struct actor *a, const struct runtime *runtime)
+/* It is not: the same, for what it works on. `a` is the one that makes it. */
+static __always_inline void hook_thread_made_by(struct actor *a, const struct runtime *runtime)
 {
-	if (runtime_has_tasks(runtime))
-		python_makes(a);
+	ANSWER(thread_made_by, runtime_kind(runtime), a, runtime);
+}
+
+/* The one at hand makes or wakes another thread. */
+static __always_inline void hook_hands_over(struct actor *a, const struct runtime *runtime)
+{
+	ANSWER(hands_over, runtime_kind(runtime), a, runtime);
 }
 
 /* The current thread wakes `woken`, another one of its process. Does it tell it something? */
-static __always_inline int runtime_wakes(const struct runtime *runtime,
-					 const struct task_struct *woken)
+static __always_inline int hook_thread_woken(const struct runtime *runtime,
+					     const struct task_struct *woken)
 {
-	if (!runtime_holds_objects(runtime) || !probe_is_active())
-		return 0;
-	ruby_thread_runs(woken->tgid, woken->thread.fsbase);
-	return ruby_thread_wakes(woken->tgid, woken->thread.fsbase);
+	ANSWER(thread_woken, runtime_kind(runtime), woken);
+	return 0;
 }
 
-/* May who wakes a thread that waits for events have it send a call? Then runtime_begins(). */
-static __always_inline int runtime_may_wake_loop(const struct runtime *runtime)
+/* The same, of one that does not wait for another thread: for events, maybe. */
+static __always_inline void hook_loop_woken(const struct runtime *runtime,
+					    struct task_struct *woken)
 {
-	return runtime && runtime->kind == RUNTIME_JAVA && runtime->java.client.exchange_class;
+	ANSWER(loop_woken, runtime_kind(runtime), runtime, woken);
 }
 
-/* May who wakes a thread that waits for some time have it do a job? Then runtime_gives(). */
-static __always_inline int runtime_may_give(const struct runtime *runtime)
+/* The same, of one that waits for another thread, but not for ever. */
+static __always_inline void hook_timed_sleeper_woken(const struct runtime *runtime, __u32 tgid)
 {
-	return runtime && runtime->kind == RUNTIME_JAVA;
+	ANSWER(timed_sleeper_woken, runtime_kind(runtime), tgid);
 }
 
-/* The current thread wakes another one, which waits for nothing but that. */
-static __always_inline void runtime_wakes_waiting(const struct runtime *runtime, __u32 tgid)
+/* The same, of one that waits for nothing but that. */
+static __always_inline void hook_sleeper_woken(const struct runtime *runtime, __u32 tgid)
 {
-	if (runtime && runtime->kind == RUNTIME_JAVA)
-		java_virtual_gives(tgid);
+	ANSWER(sleeper_woken, runtime_kind(runtime), tgid);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The maps of runtimes/runtime.h, and how an entry of `runtimes` comes and goes. */
+/* How an entry of map `runtimes` comes and goes. */
 #ifndef CTXPROP_RUNTIMES_RUNTIME_BPF_H
 #define CTXPROP_RUNTIMES_RUNTIME_BPF_H
 
@@ -9,37 +9,12 @@
 #include "engine/learns.h"
 #include "engine/maps.bpf.h"
 #include "engine/worker.h"
-#include "runtimes/runtime.h"
+#include "runtimes/maps.bpf.h"
 
-#define CTXPROP_RUNTIMES_MAX 8192 /* processes that have taken a request, or may soon */
-#define CTXPROP_STARTS_MAX   4096
-#define CTXPROP_OBJECTS_MAX  8192
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, CTXPROP_RUNTIMES_MAX);
-	__type(key, __u32);
-	__type(value, struct runtime);
-} runtimes __weak SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, CTXPROP_STARTS_MAX);
-	__type(key, struct process_address);
-	__type(value, struct start);
-} starts __weak SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, CTXPROP_OBJECTS_MAX);
-	__type(key, struct process_address);
-	__type(value, struct object);
-} objects __weak SEC(".maps");
-
-static __always_inline struct runtime *runtime_lookup(__u32 tgid)
+/* enum runtime_kind; 0: nothing is known of the process. */
+static __always_inline __u32 runtime_kind(const struct runtime *runtime)
 {
-	return bpf_map_lookup_elem(&runtimes, &tgid);
+	return runtime ? runtime->kind : 0;
 }
 
 static __always_inline void runtime_tell(__u32 tgid)
@@ -55,19 +30,17 @@ VERIFIED_ALONE int runtime_wanted(__u32 tgid)
 
 	if (runtime_lookup(tgid))
 		return 0;
-	if (bpf_map_update_elem(&runtimes, &tgid, &asked, BPF_NOEXIST))
+	if (runtime_add(tgid, &asked))
 		share_is_reached(0, SHARE_RUNTIMES);
 	else if (events_tell(tgid, RUNTIME_EVENT_LOOK))
-		bpf_map_delete_elem(&runtimes, &tgid);
+		runtime_delete(tgid);
 	return 0;
 }
 
 /* Is there room for one more process that has read no request? Then it is counted as such. */
 static __always_inline int listeners_add(__u32 tgid)
 {
-	__u32 one = 1;
-
-	if (!bpf_map_update_elem(&listeners, &tgid, &one, BPF_ANY))
+	if (!listener_set(tgid))
 		return 1;
 	share_is_reached(0, SHARE_LISTENERS);
 	return 0;
@@ -87,7 +60,7 @@ static __always_inline void runtime_copy(const struct runtime *runtime, __u32 ma
 	if (runtime->kind == RUNTIME_WANTED)
 		runtime_wanted(made);
 	else
-		bpf_map_update_elem(&runtimes, &made, runtime, BPF_ANY);
+		runtime_set(made, runtime);
 }
 
 /* A process is made: it runs what its maker does, until it says otherwise. */
@@ -103,10 +76,12 @@ VERIFIED_ALONE int runtime_inherit(__u32 maker, __u32 made)
 /* A call was made of which nothing is known: was work handed over for it in some other way? */
 static __always_inline void runtime_suspects_pool(__u32 tgid)
 {
-	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
+	struct runtime *runtime;
 
-	if (ENGINE_LEARNS && runtime &&
-	    !(__sync_fetch_and_or(&runtime->flags, RUNTIME_POOLS) & RUNTIME_POOLS))
+	if (!ENGINE_LEARNS)
+		return;
+	runtime = runtime_lookup(tgid);
+	if (runtime && !(__sync_fetch_and_or(&runtime->flags, RUNTIME_POOLS) & RUNTIME_POOLS))
 		runtime_tell(tgid);
 }
 
@@ -123,7 +98,7 @@ static __always_inline void runtime_suspects_pool_at_work(struct runtime *runtim
  */
 static __always_inline void runtime_leaves(__u32 tgid)
 {
-	__u32 zero = 0, *asked = bpf_map_lookup_elem(&sweep_asked, &zero);
+	__u32 *asked = sweep_asked_lookup();
 
 	if (asked && !__sync_fetch_and_or(asked, 1) && events_tell(tgid, RUNTIME_EVENT_GONE))
 		*asked = 0;
@@ -133,14 +108,14 @@ static __always_inline void runtime_leaves(__u32 tgid)
 static __always_inline void runtime_forget(__u32 tgid)
 {
 	struct process_address rule = {.tgid = tgid};
-	int idle = !bpf_map_delete_elem(&listeners, &tgid);
+	int idle = !listener_delete(tgid);
 
-	if (bpf_map_delete_elem(&runtimes, &tgid) || idle)
+	if (runtime_delete(tgid) || idle)
 		return;
 #pragma clang loop unroll(full) /* the verifier of 6.1 does not count what lies on the stack */
 	for (int i = 1; i < TASK_RULE_END; i++) {
 		rule.address = (__u64)i;
-		bpf_map_delete_elem(&starts, &rule);
+		start_delete(&rule);
 	}
 	runtime_leaves(tgid);
 }

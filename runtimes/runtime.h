@@ -63,12 +63,10 @@ enum runtime_flags {
 
 /* Map `runtimes`, by tgid. */
 struct runtime {
-	__u32 kind;         /* enum runtime_kind */
-	__u32 flags;        /* enum runtime_flags */
-	__s32 g_offset;     /* of `g`, from the thread pointer */
-	__u32 curg_offset;  /* of `curg` in Go's struct m */
-	__u32 recvx_offset; /* of `recvx` in Go's struct hchan */
-	__u32 changes;      /* of goroutines, in `second`; Java: looks at it (enum lacks) */
+	__u32 kind;    /* enum runtime_kind */
+	__u32 flags;   /* enum runtime_flags */
+	__u32 changes; /* of what is shown, in `second`; Java: looks at it (enum lacks) */
+	__u32 reserved;
 	__u64 second; /* the last in which one was seen, on whatever CPU; Java: of the next look */
 	union {
 		struct runtime_go go;
@@ -80,7 +78,7 @@ struct runtime {
 		struct runtime_threads threads;
 	};
 };
-_Static_assert(sizeof(struct runtime) == 216, "runtime is shared");
+_Static_assert(sizeof(struct runtime) == 208, "runtime is shared");
 
 enum runtime_event_kind {
 	RUNTIME_EVENT_LOOK,  /* look at this process; 0: the flags of the node have changed (node.h)

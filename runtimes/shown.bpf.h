@@ -11,7 +11,7 @@
  */
 static __always_inline int runtime_shows(__u32 tgid)
 {
-	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
+	struct runtime *runtime = runtime_lookup(tgid);
 	__u64 second = bpf_ktime_get_ns() >> RUNTIME_CHANGES_SECOND;
 
 	if (!runtime || !(runtime->flags & RUNTIME_SHOWN))

@@ -3,11 +3,13 @@
 #ifndef CTXPROP_RUNTIMES_WORKER_BPF_H
 #define CTXPROP_RUNTIMES_WORKER_BPF_H
 
+#include "runtimes/answer.bpf.h"
 #include "runtimes/go/worker.bpf.h"
 #include "runtimes/haproxy/worker.bpf.h"
 #include "runtimes/java/worker.bpf.h"
 #include "runtimes/python/worker.bpf.h"
 #include "runtimes/ruby/worker.bpf.h"
+#include "runtimes/traits.h"
 
 /*
  * Who is at work in a process of which is not known what it runs? That cannot be told, unless it
@@ -23,83 +25,52 @@ static __always_inline enum runtime_worker runtime_unknown(__u32 tgid)
 	return RUNTIME_WORKER_THREAD;
 }
 
-/* What the current thread's process `tgid` runs. */
-static __always_inline enum runtime_worker runtime_kind(const struct runtime *runtime, __u32 tgid)
+/* What works in the current thread's process `tgid`. */
+static __always_inline enum runtime_worker runtime_works_by(const struct runtime *runtime,
+							    __u32 tgid)
 {
-	if (runtime && (runtime->kind == RUNTIME_THREADS || runtime->kind == RUNTIME_PYTHON ||
-			runtime->kind == RUNTIME_HAPROXY || runtime->kind == RUNTIME_RUBY ||
-			runtime->kind == RUNTIME_NODE || runtime->kind == RUNTIME_JAVA ||
-			runtime->kind == RUNTIME_UNSEEN))
+	__u32 kind = runtime_kind(runtime);
+
+	if (runtime_works_by_threads(kind))
 		return RUNTIME_WORKER_THREAD;
-	if (runtime && runtime->kind == RUNTIME_GO)
+	if (runtime_works_by_others(kind))
 		return RUNTIME_WORKER_KNOWN;
-	if (runtime && runtime->kind == RUNTIME_OPAQUE)
-		return RUNTIME_WORKER_UNKNOWN;
-	return runtime_unknown(tgid);
+	return runtime_hides_work(kind) ? RUNTIME_WORKER_UNKNOWN : runtime_unknown(tgid);
 }
 
 /*
  * Who is at work on the thread that `key` names, in a process of this runtime (NULL: not known)?
- * For RUNTIME_WORKER_KNOWN the key is changed to its own. Who sends should ask runtime_sender().
+ * For RUNTIME_WORKER_KNOWN the key is changed to its own. Who sends should ask hook_who_calls().
  */
-static __always_inline enum runtime_worker runtime_worker(const struct runtime *runtime,
+static __always_inline enum runtime_worker hook_who_works(const struct runtime *runtime,
 							  struct worker_key *key)
 {
-	enum runtime_worker who = runtime_kind(runtime, key->tgid);
-
-	if (runtime_has_tasks(runtime))
-		return runtime_python(runtime, key);
-	if (runtime && runtime->kind == RUNTIME_JAVA)
-		return runtime_virtual(runtime, key);
-	return runtime && who == RUNTIME_WORKER_KNOWN ? runtime_goroutine(runtime, key) : who;
+	ANSWER(who_works, runtime_kind(runtime), runtime, key);
+	return runtime_works_by(runtime, key->tgid);
 }
 
-/* As runtime_sender(), for who connects. */
+/* As hook_who_calls(), for who connects. */
 static __always_inline enum runtime_worker
-runtime_connector(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
+hook_who_connects(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
-	enum runtime_worker who;
-
 	*ret_named = (struct named){};
-	if (runtime_has_tasks(runtime))
-		return runtime_task(runtime, key, ret_named);
-	if (runtime_has_streams(runtime))
-		return runtime_stream(runtime, NULL, key, ret_named);
-	if (runtime_holds_objects(runtime))
-		return runtime_holder(runtime, key, ret_named);
-	if (runtime && runtime->kind == RUNTIME_JAVA)
-		return runtime_awaited(runtime, key, 0, ret_named);
-	who = runtime_worker(runtime, key);
-	if (who == RUNTIME_WORKER_KNOWN)
-		*ret_named = goroutine_request(key);
-	return who;
+	ANSWER(who_connects, runtime_kind(runtime), runtime, key, ret_named);
+	return runtime_works_by(runtime, key->tgid);
 }
 
 /*
- * As runtime_worker(), for who sends on socket `s` at this address: to be asked once for each
+ * As hook_who_works(), for who sends on socket `s` at this address: to be asked once for each
  * call that begins. `ret_named` is the request that the runtime names for it; for
  * RUNTIME_WORKER_KNOWN no other rule applies.
  */
-static __always_inline enum runtime_worker runtime_sender(const struct runtime *runtime,
+static __always_inline enum runtime_worker hook_who_calls(const struct runtime *runtime,
 							  struct worker_key *key, __u64 socket,
 							  const struct socket *s,
 							  struct named *ret_named)
 {
-	enum runtime_worker who;
-
 	*ret_named = (struct named){};
-	if (runtime_has_tasks(runtime))
-		return runtime_transport(runtime, key, socket, ret_named);
-	if (runtime_has_streams(runtime))
-		return runtime_stream(runtime, s, key, ret_named);
-	if (runtime_holds_objects(runtime))
-		return runtime_holder(runtime, key, ret_named);
-	if (runtime && runtime->kind == RUNTIME_JAVA)
-		return runtime_awaited(runtime, key, 1, ret_named);
-	who = runtime_worker(runtime, key);
-	if (who != RUNTIME_WORKER_KNOWN)
-		return who;
-	return runtime_goroutine_sends(key, socket, ret_named);
+	ANSWER(who_calls, runtime_kind(runtime), runtime, key, socket, s, ret_named);
+	return runtime_works_by(runtime, key->tgid);
 }
 
 #endif

@@ -603,6 +603,20 @@ int elf_image_relocation(struct elf_image *image, __u64 where, __u64 *ret_addres
 	return 0;
 }
 
+static bool is_never_moved(const struct elf_image *image)
+{
+	return image->header.e_type == ET_EXEC;
+}
+
+int elf_image_pointer(struct elf_image *image, __u64 where, __u64 *ret_address)
+{
+	if (!elf_image_relocation(image, where, ret_address))
+		return 0;
+	return is_never_moved(image)
+		   ? elf_image_read(image, where, ret_address, sizeof(*ret_address))
+		   : -ENOENT;
+}
+
 bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name)
 {
 	GElf_Rela relocation;
@@ -640,6 +654,25 @@ int elf_image_named_relocation(struct elf_image *image, unsigned int type, const
 	return -ENOENT;
 }
 
+/* As elf_image_each_pointer(), for what stands in .data. */
+static int each_pointer_in_data(struct elf_image *image, __u64 address,
+				int (*visit)(struct elf_image *image, __u64 where, void *data),
+				void *data)
+{
+	struct elf_section section;
+	int result = 0;
+	__u64 word;
+
+	if (elf_image_section(image, ".data", &section))
+		return 0;
+	for (size_t at = 0; !result && at + sizeof(word) <= section.size; at += sizeof(word)) {
+		memcpy(&word, (const __u8 *)section.data + at, sizeof(word));
+		if (word == address)
+			result = visit(image, section.address + at, data);
+	}
+	return result;
+}
+
 int elf_image_each_pointer(struct elf_image *image, __u64 address,
 			   int (*visit)(struct elf_image *image, __u64 where, void *data),
 			   void *data)
@@ -654,5 +687,7 @@ int elf_image_each_pointer(struct elf_image *image, __u64 address,
 		for (int i = 0; !result && gelf_getrela(table, i, &relocation); i++)
 			if ((__u64)relocation.r_addend == address)
 				result = visit(image, relocation.r_offset, data);
+	if (!result && is_never_moved(image))
+		result = each_pointer_in_data(image, address, visit, data);
 	return result;
 }

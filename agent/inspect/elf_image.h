@@ -123,6 +123,12 @@ int elf_image_read(const struct elf_image *image, __u64 address, void *to, size_
 /* The address that a relocation will store at `where`. 0, or -ENOENT when there is none. */
 int elf_image_relocation(struct elf_image *image, __u64 where, __u64 *ret_address);
 
+/*
+ * The same, or in a program that is never moved (ET_EXEC), and needs none, what stands there. 0,
+ * -ENOENT, or -errno.
+ */
+int elf_image_pointer(struct elf_image *image, __u64 where, __u64 *ret_address);
+
 /* Will a relocation store the address of this symbol, of another file, at `where`? */
 bool elf_image_is_linked(struct elf_image *image, __u64 where, const char *name);
 
@@ -134,8 +140,9 @@ int elf_image_named_relocation(struct elf_image *image, unsigned int type, const
 			       __u64 *ret_where);
 
 /*
- * Call `visit` for every place that relocations will point at `address`, until it returns other
- * than 0. Returns what it has returned last.
+ * Call `visit` for every place that relocations will point at `address`, or that does so in .data
+ * of a program that is never moved, until it returns other than 0. Returns what it has returned
+ * last.
  */
 int elf_image_each_pointer(struct elf_image *image, __u64 address,
 			   int (*visit)(struct elf_image *image, __u64 where, void *data),

@@ -13,6 +13,7 @@
 #include "records.h"
 #include "trace/join.h"
 #include "trace/routes.h"
+#include "trace/span_pack.h"
 #include "traceparent.h"
 
 /* The most heads that are kept at once; the oldest one makes room for a new one. */
@@ -113,11 +114,15 @@ static size_t parts_take(struct parts *parts, const struct record_begin *last,
 
 /* A request that is not over, in its bucket and in the order of arrival. */
 struct open {
-	struct span span;
 	struct open *next_in_bucket;
 	struct open *older, *newer;
-	bool is_own; /* it is a call to this process */
+	__u64 span_id; /* this and the next three: as in its span */
+	__u64 start_ns;
+	enum span_kind kind;
+	__u32 position;
 	__u32 added; /* bytes that ctxprop has put into it on this host */
+	bool is_own; /* it is a call to this process */
+	__u8 packed[];
 };
 
 struct join {
@@ -214,10 +219,10 @@ void join_limit_heads(struct join *join, size_t bytes, const struct redact *reda
 	join->redact = redact;
 }
 
-static void tell_gone(struct join *join, const struct open *open)
+static void tell_gone(struct join *join, const struct span *span)
 {
 	if (join->on_gone)
-		join->on_gone(&open->span, join->data);
+		join->on_gone(span, join->data);
 }
 
 /*
@@ -233,7 +238,7 @@ static struct open **find(struct join *join, __u64 span_id, enum span_kind kind)
 {
 	struct open **link = bucket_of(join, span_id);
 
-	while (*link && ((*link)->span.span_id != span_id || (*link)->span.kind != kind))
+	while (*link && ((*link)->span_id != span_id || (*link)->kind != kind))
 		link = &(*link)->next_in_bucket;
 	return link;
 }
@@ -252,10 +257,12 @@ static struct open *take(struct join *join, struct open **link)
 
 static void give_up(struct join *join, struct open *open)
 {
-	struct open **link = find(join, open->span.span_id, open->span.kind);
+	struct open **link = find(join, open->span_id, open->kind);
+	struct span span;
 
 	join->counts.endless++;
-	tell_gone(join, open);
+	span_unpack(open->packed, &span);
+	tell_gone(join, &span);
 	if (*link)
 		free(take(join, link));
 }
@@ -266,7 +273,7 @@ static void add(struct join *join, struct open *open)
 
 	if (join->open >= OPEN_MAX)
 		give_up(join, join->oldest);
-	link = bucket_of(join, open->span.span_id);
+	link = bucket_of(join, open->span_id);
 	open->next_in_bucket = *link;
 	*link = open;
 	open->older = join->newest;
@@ -409,26 +416,42 @@ static __u32 added_by_call(struct join *join, const struct span *served)
 {
 	const struct open *call = *find(join, served->parent_id, SPAN_CLIENT);
 
-	return call && call->span.position == served->position ? call->added : 0;
+	return call && call->position == served->position ? call->added : 0;
+}
+
+/* NULL: there is no memory. */
+static struct open *open_new(const struct span *span)
+{
+	struct open *open = malloc(sizeof(*open) + span_packed_size(span));
+
+	if (!open)
+		return NULL;
+	*open = (struct open){.span_id = span->span_id,
+			      .start_ns = span->start_ns,
+			      .kind = span->kind,
+			      .position = span->position};
+	span_pack(span, open->packed);
+	return open;
 }
 
 static void begin(struct join *join, const struct record_begin *record)
 {
-	struct open *open = calloc(1, sizeof(*open));
+	struct span span = {};
+	struct open *open;
 
+	fill(&span, record);
+	read_head(join, &span, record);
+	/* Read now, since the process may have ended when the answer comes. */
+	span.service = *services_find(join->services, record->tgid, &record->process);
+	open = open_new(&span);
 	if (!open) {
 		join->counts.endless++;
 		return;
 	}
-	fill(&open->span, record);
-	read_head(join, &open->span, record);
-	open->added =
-	    record->kind == RECORD_CALLED ? record->added : added_by_call(join, &open->span);
-	/* Read now, since the process may have ended when the answer comes. */
-	open->span.service = *services_find(join->services, record->tgid, &record->process);
+	open->added = record->kind == RECORD_CALLED ? record->added : added_by_call(join, &span);
 	add(join, open);
 	if (join->on_open)
-		join->on_open(&open->span, join->data);
+		join->on_open(&span, join->data);
 }
 
 static void complete(struct span *span, const struct record_end *end)
@@ -451,9 +474,9 @@ static void complete(struct span *span, const struct record_end *end)
  * Requests of this process itself are left out: spans of exporters would cause further spans for
  * ever.
  */
-static bool is_own(const struct join *join, const struct open *open)
+static bool is_own(const struct join *join, const struct open *open, const struct span *span)
 {
-	return open->is_own || open->span.tgid == join->own_tgid;
+	return open->is_own || span->tgid == join->own_tgid;
 }
 
 /* It is served by this process, so the call on this host that it answers is left out, too. */
@@ -465,16 +488,14 @@ static void disown_call(struct join *join, const struct span *served)
 		call->is_own = true;
 }
 
-static void hand_on(struct join *join, const struct open *open)
+static void hand_on(struct join *join, const struct open *open, const struct span *span)
 {
-	const struct span *span = &open->span;
-
 	join->counts.spans++;
-	if (is_own(join, open)) {
+	if (is_own(join, open, span)) {
 		join->counts.own++;
 		if (span->kind == SPAN_SERVER)
 			disown_call(join, span);
-		tell_gone(join, open);
+		tell_gone(join, span);
 		return;
 	}
 	join->counts.unsampled += !span_is_sampled(span);
@@ -493,20 +514,22 @@ static void end(struct join *join, const struct record_end *record)
 {
 	enum span_kind kind = record->kind == RECORD_SERVED_END ? SPAN_SERVER : SPAN_CLIENT;
 	struct open **link = find(join, record->span_id, kind), *open;
+	struct span span;
 
 	if (!*link) {
 		join->counts.beginless++;
 		return;
 	}
 	open = take(join, link);
-	complete(&open->span, record);
+	span_unpack(open->packed, &span);
+	complete(&span, record);
 	if (kind == SPAN_SERVER) {
-		open->span.service = *services_find(join->services, record->tgid, &record->process);
-		open->span.request_size -= open->span.request_size ? open->added : 0;
+		span.service = *services_find(join->services, record->tgid, &record->process);
+		span.request_size -= span.request_size ? open->added : 0;
 	}
-	if (open->span.path[0])
-		name_route(join, &open->span);
-	hand_on(join, open);
+	if (span.path[0])
+		name_route(join, &span);
+	hand_on(join, open, &span);
 	free(open);
 }
 
@@ -530,7 +553,7 @@ void join_record(struct join *join, const void *record, size_t size)
 
 void join_expire(struct join *join, __u64 before_ns)
 {
-	while (join->oldest && join->oldest->span.start_ns < before_ns)
+	while (join->oldest && join->oldest->start_ns < before_ns)
 		give_up(join, join->oldest);
 }
 

@@ -25,11 +25,14 @@ static __always_inline __u64 inherited_request(const struct worker *w)
  */
 static __always_inline void inherit_tells(struct worker *w, const struct worker *woken)
 {
-	__u64 request = w->flags & WORKER_CALLED ? inherited_request(w) : 0;
-	__u64 other = worker_only(woken);
+	__u64 request = inherited_request(w), other = worker_only(woken);
 
-	if (request && other)
+	if (!request || !other)
+		return;
+	if (w->flags & WORKER_CALLED)
 		w->flags |= request == other ? WORKER_DONE : WORKER_TOLD;
+	else if (request == other)
+		w->flags |= WORKER_SAID;
 }
 
 /* A worker calls that has a request, or works for one, whatever is made of that call. */

@@ -82,6 +82,18 @@ static __always_inline int queue_keeps(const struct worker *w, __u64 queue)
 }
 
 /*
+ * Is a thread done with what it took out of a queue, although it has made no call? Who waited for
+ * that was woken, or has responded.
+ */
+static __always_inline int queue_is_served(const struct worker *w)
+{
+	enum standing standing = request_standing(w->inherited);
+
+	return w->inherited && (w->flags & WORKER_SAID || standing == STANDING_NONE ||
+				standing == STANDING_RESPONDING);
+}
+
+/*
  * A thread takes an item out of a queue (0: of one that is not known) that was put in for
  * `request` (0: not known for what). Its work comes from the queue that it has used first; if it
  * gets something else from another one on the way, then it cannot be told what it goes on with.
@@ -98,7 +110,7 @@ static __always_inline void queue_take(struct worker *w, struct process *p, __u6
 		w->queue = queue;
 	w->item = item;
 	w->made_for = 0;
-	w->flags &= ~(WORKER_CALLED | WORKER_PUT | WORKER_DONE | WORKER_TOLD);
+	w->flags &= ~(WORKER_CALLED | WORKER_PUT | WORKER_DONE | WORKER_TOLD | WORKER_SAID);
 	w->inherited = elsewhere ? 0 : request;
 	w->inherited_by = EVIDENCE_TASK;
 }

@@ -120,12 +120,16 @@ static __always_inline void adopted_delete(__u64 id)
 	bpf_map_delete_elem(&adopted, &id);
 }
 
-/* Whatever stands, or stood, at the place of an id. */
+/* Whatever stands, or stood, at a place. */
+static __always_inline struct request *request_in(__u32 place)
+{
+	return bpf_map_lookup_elem(&requests, &place);
+}
+
+/* The same, at the place of an id. */
 static __always_inline struct request *request_at(__u64 id)
 {
-	__u32 place = request_place(id);
-
-	return bpf_map_lookup_elem(&requests, &place);
+	return request_in(request_place(id));
 }
 
 static __always_inline struct request *request_lookup(__u64 id)

@@ -26,6 +26,13 @@ struct {
 	__type(value, struct node);
 } node __weak SEC(".maps");
 
+static __always_inline struct node *node_lookup(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&node, &zero);
+}
+
 /* What user space hears (struct runtime_event). */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -49,6 +56,13 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } sweep_asked __weak SEC(".maps");
+
+static __always_inline __u32 *sweep_asked_lookup(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&sweep_asked, &zero);
+}
 
 /* Which processes have reached their share of a table, and how often since. */
 struct {

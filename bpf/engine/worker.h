@@ -39,6 +39,8 @@ enum worker_flags {
 	WORKER_MIXED = 1 << 20,
 	/* Node: another thread has posted a request's work to it (work.h). */
 	WORKER_POSTED = 1 << 21,
+	/* It has not called, and has woken who has the request of what it took out of a queue. */
+	WORKER_SAID = 1 << 22,
 };
 
 /*

@@ -42,6 +42,20 @@ struct {
 	__type(value, __u32); /* 1 */
 } listeners __weak SEC(".maps");
 
+/* A process listens. Returns 0, or less: there is no room. */
+static __always_inline long listener_set(__u32 tgid)
+{
+	__u32 one = 1;
+
+	return bpf_map_update_elem(&listeners, &tgid, &one, BPF_ANY);
+}
+
+/* Returns 0, or less: it was not known to. */
+static __always_inline long listener_delete(__u32 tgid)
+{
+	return bpf_map_delete_elem(&listeners, &tgid);
+}
+
 /* How many programs have begun to take requests, or have ended after they did, ever. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -172,6 +186,12 @@ static __always_inline struct worker *worker_make_for(const struct worker_key *k
 static __always_inline struct worker *worker_make(const struct worker_key *key)
 {
 	return worker_make_for(key, key->tgid);
+}
+
+/* Without its process, which goes as well. */
+static __always_inline void worker_delete_entry(const struct worker_key *key)
+{
+	bpf_map_delete_elem(&workers, key);
 }
 
 static __always_inline void worker_delete(const struct worker_key *key)

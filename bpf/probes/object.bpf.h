@@ -20,9 +20,9 @@ static __always_inline int object_is_read(__u32 tgid, __u64 object, __u64 reques
 	struct process_address at = {.tgid = tgid, .address = object};
 	struct object now = {.request = request, .descriptor = descriptor}, *old;
 
-	old = bpf_map_lookup_elem(&objects, &at);
+	old = object_lookup(&at);
 	now.shared = old && request_standing(old->request) != STANDING_NONE;
-	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+	object_set(&at, &now);
 	return !now.shared;
 }
 
@@ -38,14 +38,14 @@ static __always_inline __u64 object_request(__u32 tgid, __u64 object)
 {
 	struct process_address at = {.tgid = tgid, .address = object};
 
-	return object_known_request(bpf_map_lookup_elem(&objects, &at));
+	return object_known_request(object_lookup(&at));
 }
 
 /* The same, as long as the descriptor stands at the address `place`. */
 static __always_inline __u64 object_request_of(__u32 tgid, __u64 object, __u64 place)
 {
 	struct process_address at = {.tgid = tgid, .address = object};
-	const struct object *known = bpf_map_lookup_elem(&objects, &at);
+	const struct object *known = object_lookup(&at);
 
 	if (!known || known->descriptor != (__u32)user_read(place))
 		return 0;

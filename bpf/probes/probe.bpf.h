@@ -12,8 +12,7 @@ const volatile __u32 probe_generation __weak = 0;
 /* Is this the set of probes that counts? To be asked before any state is touched. */
 static __always_inline int probe_is_active(void)
 {
-	__u32 zero = 0;
-	const struct node *now = bpf_map_lookup_elem(&node, &zero);
+	const struct node *now = node_lookup();
 
 	return now && now->generation == probe_generation;
 }
@@ -21,8 +20,7 @@ static __always_inline int probe_is_active(void)
 /* Is this so on the node (enum node_flags)? */
 static __always_inline int node_flag_is(__u32 flag)
 {
-	__u32 zero = 0;
-	const struct node *now = bpf_map_lookup_elem(&node, &zero);
+	const struct node *now = node_lookup();
 
 	return now && (now->flags & flag);
 }
@@ -30,8 +28,7 @@ static __always_inline int node_flag_is(__u32 flag)
 /* From now on it is. */
 static __always_inline void node_flag_set(__u32 flag)
 {
-	__u32 zero = 0;
-	struct node *now = bpf_map_lookup_elem(&node, &zero);
+	struct node *now = node_lookup();
 
 	if (now && !(now->flags & flag))
 		__sync_fetch_and_or(&now->flags, flag);
@@ -40,8 +37,7 @@ static __always_inline void node_flag_set(__u32 flag)
 /* From now on the node needs this (enum node_flags): tell user space, once. */
 static __always_inline void node_wants(__u32 flag)
 {
-	__u32 zero = 0;
-	struct node *now = bpf_map_lookup_elem(&node, &zero);
+	struct node *now = node_lookup();
 
 	if (now && !(__sync_fetch_and_or(&now->flags, flag) & flag))
 		runtime_tell(0);

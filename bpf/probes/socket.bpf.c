@@ -11,7 +11,6 @@
 #include <bpf/bpf_tracing.h>
 #include "engine/end.bpf.h"
 #include "edits.h"
-#include "runtimes/node/opening.bpf.h"
 #include "probes/peer.bpf.h"
 #include "probes/probe.bpf.h"
 #include "probes/record.bpf.h"
@@ -95,7 +94,7 @@ VERIFIED_ALONE int take_arrival(struct socket *s, __u64 request, const struct ac
 		s->flags &= ~SOCKET_PEER;
 	}
 	s->serving = request;
-	if (runtime_tells_who_responds(a))
+	if (hook_responder_tells(a))
 		s->flags |= SOCKET_TASKS;
 	s->flags &= ~SOCKET_BLOCKS;
 	if (actor_waits(a))
@@ -122,7 +121,7 @@ static __always_inline int take_arrivals(struct socket *s, struct inbox *box, co
 				break;
 			take_arrival(s, next->request, a);
 			/* Not there: that would be one call more of all that are nested. */
-			if (runtime_tells_by_objects(a))
+			if (hook_objects_tell(a))
 				step_object(next->request, a);
 		}
 		box->first++;
@@ -138,7 +137,7 @@ static __always_inline int taking(struct sock *sk, struct socket *s, struct inbo
 	int taken = take_arrivals(s, box, a, copied_seq(sk));
 
 	if (taken)
-		runtime_has_taken(a, s, taken == 1 && !request_lookup(before));
+		hook_requests_read(a, s, taken == 1 && !request_lookup(before));
 	return taken;
 }
 
@@ -254,7 +253,7 @@ int BPF_PROG(probe_recv, struct sock *sk)
 		reading(&a, task, sk, s);
 		if (!taking(sk, s, box, &a))
 			engine_read(s, &a, actor_thread(&a));
-		runtime_has_read(&a, s);
+		hook_read_ends(&a, s);
 		if (a.kind == ACTOR_RUNTIME)
 			step_show();
 	}
@@ -291,11 +290,10 @@ static __noinline void calling(struct task_struct *task, struct sock *sk, struct
 		socket_becomes_client_only(s, &a, newcomers);
 	else
 		s->client_only = 0;
-	runtime_calls_on(&a, sk, s);
 	step_call(s, &a, write_seq(sk), bpf_ntohs(sk->__sk_common.skc_dport));
-	if (runtime_may_wait_for_turns(&a))
+	if (hook_call_waits_for_turn(&a))
 		step_call_limit(s, &a, peer_number(sk));
-	runtime_has_called(&a, s);
+	hook_call_decided(&a, s);
 	if (!(s->flags & SOCKET_SHARED))
 		peer_call(sk, s);
 }
@@ -367,10 +365,10 @@ static __always_inline void connecting(struct sock *sk)
 	record_begin(&s->record);
 	record_thread(&s->record.writer, task);
 	worker_of(&a, task);
-	if (opening_connects(&a.key, s))
+	if (hook_connect_known(&a.key, s))
 		return;
 	worker_connecting(&a);
-	runtime_connects(&a, sk);
+	hook_connect_begins(&a, sk);
 	step_connect(s, &a);
 }
 

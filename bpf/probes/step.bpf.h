@@ -9,8 +9,6 @@
 #include "engine/maps.bpf.h"
 #include "probes/actor.bpf.h"
 #include "engine/engine.h"
-#include "runtimes/go/show.bpf.h"
-#include "runtimes/python/show.bpf.h"
 
 /* The request is read, whose first byte has just been. */
 VERIFIED_ALONE int step_take(__u64 id, const struct actor *by)
@@ -31,19 +29,19 @@ VERIFIED_ALONE int step_object(__u64 id, const struct actor *by)
 	struct runtime *runtime = by ? runtime_lookup(by->key.tgid) : NULL;
 
 	if (runtime)
-		runtime_takes(runtime, by, id);
+		hook_request_read(runtime, by, id);
 	return 0;
 }
 
-/*
- * A goroutine has read from a connection that it serves: its thread shows what it works on. (Of
- * what net/http's watcher of the connection reads, the goroutine that it serves reads the rest.)
- * The same of tasks and greenlets.
- */
+/* Something was read by another worker than a thread. */
 VERIFIED_ALONE int step_show(void)
 {
-	goroutine_show_current();
-	python_show_current();
+	__u64 now = bpf_get_current_pid_tgid();
+	struct worker_key thread = {.tgid = now >> 32, .tid = (__u32)now};
+	const struct runtime *runtime = runtime_lookup(thread.tgid);
+
+	if (runtime)
+		hook_read_shown(runtime, &thread);
 	return 0;
 }
 
@@ -69,7 +67,7 @@ VERIFIED_ALONE int step_responds(const struct responding *now)
 	__u64 request = now ? now->request : 0, socket = now ? now->socket : 0;
 
 	if (runtime)
-		runtime_responds(runtime, tgid, request, socket);
+		hook_response_begins(runtime, tgid, request, socket);
 	return 0;
 }
 
@@ -84,7 +82,11 @@ VERIFIED_ALONE int step_respond_for(const struct socket *s)
 /* The answer is read to a call whose request an object has told. */
 VERIFIED_ALONE int step_learn(__u64 request)
 {
-	java_learns(bpf_get_current_pid_tgid() >> 32, request);
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	const struct runtime *runtime = runtime_lookup(tgid);
+
+	if (runtime)
+		hook_answer_begins(runtime, tgid, request);
 	return 0;
 }
 
@@ -95,7 +97,7 @@ VERIFIED_ALONE int step_learn_client(__u64 request)
 	const struct runtime *runtime = runtime_lookup(tgid);
 
 	if (runtime)
-		runtime_learns_client(runtime, tgid, request);
+		hook_others_answer_begins(runtime, tgid, request);
 	return 0;
 }
 
@@ -131,15 +133,6 @@ VERIFIED_ALONE int step_connect(struct socket *s, const struct actor *by)
 	if (!s || !by)
 		return 0;
 	engine_connect(s, by, NULL);
-	return 0;
-}
-
-/* A program begins to open a connection, before it has a socket. */
-VERIFIED_ALONE int step_open(struct purpose *purpose, const struct actor *by)
-{
-	if (!purpose || !by)
-		return 0;
-	engine_open(purpose, by);
 	return 0;
 }
 

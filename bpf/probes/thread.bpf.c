@@ -11,7 +11,7 @@
 /* Does a process do its work on threads? Where a runtime moves it about, they mean nothing. */
 static __always_inline int works_on_threads(const struct runtime *runtime, __u32 tgid)
 {
-	return runtime_kind(runtime, tgid) == RUNTIME_WORKER_THREAD;
+	return runtime_works_by(runtime, tgid) == RUNTIME_WORKER_THREAD;
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -29,11 +29,11 @@ int BPF_PROG(probe_fork, struct task_struct *parent, struct task_struct *child)
 	runtime = runtime_lookup(tgid);
 	if (!works_on_threads(runtime, tgid) || !probe_is_active())
 		return 0;
-	if (key.tgid == tgid && runtime_makes_thread(runtime, child))
+	if (key.tgid == tgid && hook_thread_made(runtime, child))
 		return 0;
 	worker_handing_over(&a, runtime);
 	if (key.tgid == tgid)
-		runtime_makes(&a, runtime);
+		hook_thread_made_by(&a, runtime);
 	step_hand_over(&a, &key, EVIDENCE_FORK);
 	return 0;
 }
@@ -46,7 +46,7 @@ static long worker_leaves(void *map, struct worker_key *key, struct worker *w, _
 	if (own.tgid != *tgid || own.tid)
 		return 0;
 	worker_unpublish(w, &own);
-	bpf_map_delete_elem(&workers, &own);
+	worker_delete_entry(&own);
 	return 0;
 }
 
@@ -100,12 +100,10 @@ int BPF_PROG(probe_exec, struct task_struct *task, int old_tid)
 static __always_inline void wake_another(const struct runtime *runtime, struct task_struct *woken,
 					 enum futex_wait waits)
 {
-	__u32 tgid = woken->tgid;
-
-	if (waits == FUTEX_WAIT_TIMED && runtime_may_give(runtime) && probe_is_active())
-		runtime_gives(tgid);
-	else if (runtime_may_wake_loop(runtime) && syscall_is_epoll(woken) && probe_is_active())
-		runtime_begins(tgid);
+	if (waits == FUTEX_WAIT_TIMED)
+		hook_timed_sleeper_woken(runtime, woken->tgid);
+	else
+		hook_loop_woken(runtime, woken);
 }
 
 /*
@@ -127,7 +125,7 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	runtime = runtime_lookup(key.tgid);
 	if (!works_on_threads(runtime, key.tgid))
 		return 0;
-	tells = runtime_wakes(runtime, woken);
+	tells = hook_thread_woken(runtime, woken);
 	waits = syscall_waits(woken);
 	if (waits != FUTEX_WAIT_EVER) {
 		wake_another(runtime, woken, waits);
@@ -135,7 +133,7 @@ int BPF_PROG(probe_wake, struct task_struct *woken)
 	}
 	if (!probe_is_active())
 		return 0;
-	runtime_wakes_waiting(runtime, key.tgid);
+	hook_sleeper_woken(runtime, key.tgid);
 	worker_handing_over(&a, runtime);
 	a.tells = tells;
 	step_hand_over(&a, &key, EVIDENCE_WAKE);

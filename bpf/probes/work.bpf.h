@@ -7,8 +7,7 @@
 #ifndef CTXPROP_PROBES_WORK_BPF_H
 #define CTXPROP_PROBES_WORK_BPF_H
 
-#include "probes/actor.bpf.h"
-#include "runtimes/asked.bpf.h"
+#include "probes/thread.bpf.h"
 
 /* What the engine says of the current thread's work. */
 struct work_told {
@@ -45,21 +44,6 @@ static __always_inline int work_may_be(struct work_told *ret_told)
 	if (p)
 		ret_told->serves = p->served != 0;
 	return p != NULL;
-}
-
-/*
- * Who runs now, as if it were about to connect. Returns whether more is to be asked: a process
- * without requests leaves at once.
- */
-VERIFIED_ALONE int work_begin(struct work_asked *ret_asked)
-{
-	struct actor by; /* keys of maps stand on the stack: Linux 6.1 */
-
-	if (!ret_asked || !work_may_be(&ret_asked->told))
-		return 0;
-	worker_connecting(&by);
-	ret_asked->by = by;
-	return 1;
 }
 
 #define WORK_PARTS 2 /* processes that a request goes through, each asked by the one before */
@@ -100,19 +84,6 @@ VERIFIED_ALONE int work_decide(struct work_asked *asked)
 	asked->told.veto = v.veto;
 	work_is_of(&asked->told, v.request);
 	return 0;
-}
-
-/*
- * Fill in what is told of the current thread. To be called by the program itself, not by one of its
- * functions: 6.1 allows eight calls, one in the other, and 512 bytes of stack for all of them.
- */
-static __always_inline void work_ask(struct work_asked *ret_asked)
-{
-	if (!work_begin(ret_asked))
-		return;
-	runtime_is_asked(&ret_asked->by);
-	work_decide(ret_asked);
-	runtime_is_not_known(&ret_asked->by, ret_asked->told.veto);
 }
 
 #endif

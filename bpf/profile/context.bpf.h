@@ -8,7 +8,7 @@
 #define CTXPROP_PROFILE_CONTEXT_BPF_H
 
 #include "engine/traces.h"
-#include "probes/work.bpf.h"
+#include "probes/ask.bpf.h"
 #include "profile/context_elastic.bpf.h"
 #include "profile/context_otel.bpf.h"
 #include "profile/labels_custom.bpf.h"

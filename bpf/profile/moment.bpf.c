@@ -14,7 +14,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "probes/work.bpf.h"
+#include "probes/ask.bpf.h"
 #include "record/trace_readers.h"
 #include "runtimes/told.bpf.h"
 
@@ -126,7 +126,7 @@ static __always_inline bool thread_lacks_context(__u64 thread)
 	const struct runtime *runtime = runtime_lookup(tgid);
 
 	return thread && process_lookup(&tgid) && !traces_lookup(thread) &&
-	       (!runtime || runtime_is_told_at_samples(runtime));
+	       (!runtime || hook_told_at_samples(runtime));
 }
 
 SEC("tp_btf/hrtimer_expire_entry")

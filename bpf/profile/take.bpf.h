@@ -113,7 +113,7 @@ static __always_inline void take_user(struct profile_sample *s, const struct use
 		unwind_user(s, runtime, user->ip, user->sp, user->bp);
 	else
 		s->stop = PROFILE_STOP_NONE;
-	runtime_stack_take(s, runtime);
+	hook_stack_take(s, runtime);
 }
 
 /* When the process started, and how often it has called execve() since. */

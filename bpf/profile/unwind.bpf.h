@@ -70,7 +70,7 @@ static __always_inline __u32 unwind_caller(struct unwind *u)
 static long unwind_step(__u32 i, struct unwind *u)
 {
 	rule_look_up(u);
-	if (u->runtime && runtime_unwind(u))
+	if (u->runtime && hook_unwind(u))
 		return u->stop != 0;
 	frame_add(u->sample, u->exact ? u->pc : u->pc - 1);
 	u->stop = unwind_caller(u);
@@ -93,7 +93,7 @@ static __always_inline void unwind_user(struct profile_sample *sample,
 		sample->stop = PROFILE_STOP_PROCESS;
 		return;
 	}
-	u.end = runtime_stack_end(runtime);
+	u.end = hook_stack_end(runtime);
 	if (sp > u.end) {
 		frame_add(sample, pc);
 		sample->stop = PROFILE_STOP_SWITCH;
@@ -101,7 +101,7 @@ static __always_inline void unwind_user(struct profile_sample *sample,
 	}
 	u.edition = u.process->edition;
 	unwind_forget_words();
-	u.runtime = runtime && runtime_compiles(runtime) ? runtime : NULL;
+	u.runtime = runtime && runtime_compiles(runtime->kind) ? runtime : NULL;
 	bpf_loop(PROFILE_FRAMES_MAX, unwind_step, &u, 0);
 	sample->stop = u.stop ? u.stop : PROFILE_STOP_DEEP;
 	if (u.process->edition != u.edition) { /* user space has written it again meanwhile */

@@ -4,7 +4,7 @@
  * goroutines and the like that wait. Loaded while somebody asks, and then only.
  */
 #include "who/apart.bpf.h"
-#include "probes/work.bpf.h"
+#include "probes/ask.bpf.h"
 #include "runtimes/parts.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -43,7 +43,7 @@ static __always_inline void tell(__u32 tid, int waits)
 	told.tid = tid;
 	told.evidence = work.told.evidence;
 	told.veto = work.told.veto;
-	told.what = part_what(&work.by.key);
+	told.what = hook_part(&work.by.key);
 	told.waits = waits;
 }
 
@@ -85,8 +85,8 @@ int who_part(void *ctx)
 	work.told = (struct work_told){};
 	work.by = (struct actor){.key = key, .kind = ACTOR_RUNTIME};
 	if (runtime) {
-		work.by.by = runtime_evidence(runtime, &work.by);
-		actor_named(&work.by, part_works_on(runtime, &key));
+		work.by.by = hook_evidence(runtime, &work.by);
+		actor_named(&work.by, hook_part_works_on(runtime, &key));
 	}
 	work_decide(&work);
 	tell(0, 1);

@@ -12,7 +12,7 @@
 /* A message with what is `named` reaches a goroutine. */
 static __always_inline void deliver(const struct worker_key *to, const struct named *named)
 {
-	struct goroutine *receiver = bpf_map_lookup_elem(&goroutines, to);
+	struct goroutine *receiver = goroutine_lookup(to);
 	const struct worker *w = worker_lookup(to);
 	struct goroutine first = {.handed = *named};
 
@@ -21,7 +21,7 @@ static __always_inline void deliver(const struct worker_key *to, const struct na
 	if (receiver)
 		goroutine_gets(receiver, named);
 	else if (named->request)
-		bpf_map_update_elem(&goroutines, to, &first, BPF_ANY);
+		goroutine_set(to, &first);
 }
 
 /* Is request `id` of a goroutine that waits for some other one? */
@@ -36,7 +36,7 @@ static __always_inline int is_waited_for(const struct runtime *runtime, __u64 id
 static __always_inline void signal(const struct runtime *runtime, const struct worker_key *to,
 				   int is_of_timer)
 {
-	struct goroutine *receiver = bpf_map_lookup_elem(&goroutines, to);
+	struct goroutine *receiver = goroutine_lookup(to);
 
 	if (!receiver || !receiver->handed.request)
 		return;
@@ -48,7 +48,7 @@ static __always_inline void signal(const struct runtime *runtime, const struct w
 static __always_inline struct named sending(const struct worker_key *from)
 {
 	struct named named = goroutine_sends(from);
-	struct goroutine *sender = bpf_map_lookup_elem(&goroutines, from);
+	struct goroutine *sender = goroutine_lookup(from);
 
 	if (sender)
 		sender->flags |= GOROUTINE_SENT;
@@ -60,7 +60,7 @@ static __always_inline struct named sending(const struct worker_key *from)
 /* Does the goroutine read or write for others, so that its messages are theirs? */
 static __always_inline int is_go_between(const struct worker_key *key)
 {
-	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
+	const struct goroutine *goroutine = goroutine_lookup(key);
 
 	return goroutine && (goroutine->connection || goroutine->flags & GOROUTINE_DIALS);
 }
@@ -84,19 +84,19 @@ static __always_inline void hand_over(const struct worker_key *from, const struc
 static __always_inline void store(const struct process_address *place,
 				  const struct worker_key *from)
 {
-	struct named *old = bpf_map_lookup_elem(&messages, place);
+	struct named *old = messages_lookup(place);
 	struct named named = sending(from);
 
 	if (old)
 		*old = named;
 	else if (named.request)
-		bpf_map_update_elem(&messages, place, &named, BPF_ANY);
+		messages_set(place, &named);
 }
 
 /* A message leaves its place in a buffer. */
 static __always_inline void take(const struct process_address *place, const struct worker_key *to)
 {
-	struct named *found = bpf_map_lookup_elem(&messages, place);
+	struct named *found = messages_lookup(place);
 	struct named named = {};
 
 	if (found) {
@@ -109,7 +109,7 @@ static __always_inline void take(const struct process_address *place, const stru
 /* The request of a goroutine that is woken: that it has read, or was started for. */
 static __always_inline __u64 works_for(const struct worker_key *key)
 {
-	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
+	const struct goroutine *goroutine = goroutine_lookup(key);
 	__u64 own = goroutine_reads(key);
 
 	if (own)
@@ -121,7 +121,7 @@ static __always_inline __u64 works_for(const struct worker_key *key)
 static __always_inline void wake(const struct runtime *runtime, const struct worker_key *from,
 				 const struct worker_key *to)
 {
-	struct goroutine *waker = bpf_map_lookup_elem(&goroutines, from);
+	struct goroutine *waker = goroutine_lookup(from);
 	__u64 request = waker && waker->handed.request ? works_for(to) : 0;
 
 	if (request && goroutine_waits(&runtime->go, to->context))
@@ -174,8 +174,8 @@ int probe_go_receive(struct pt_regs *ctx)
 		return 0;
 	}
 	place.tgid = to.tgid;
-	place.address =
-	    user_read(channel + GO_HCHAN_BUF) + size * user_read(channel + runtime->recvx_offset);
+	place.address = user_read(channel + GO_HCHAN_BUF) +
+			size * user_read(channel + runtime->go.recvx_offset);
 	take(&place, &to);
 	store(&place, &from);
 	return 0;
@@ -198,7 +198,7 @@ int probe_go_store(struct pt_regs *ctx)
 	to.tgid = from.tgid = key.tgid;
 	to.address = second_argument(ctx);
 	from.address = third_argument(ctx);
-	if (!bpf_map_lookup_elem(&messages, &from))
+	if (!messages_lookup(&from))
 		store(&to, &key);
 	return 0;
 }
@@ -249,7 +249,7 @@ int probe_go_wakes(struct pt_regs *ctx)
 static __always_inline void ends(const struct worker_key *key, const struct runtime *runtime,
 				 int is_of_group)
 {
-	struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
+	struct goroutine *goroutine = goroutine_lookup(key);
 
 	if (!goroutine || !goroutine->handed.request)
 		return;

@@ -240,13 +240,21 @@ static void note_waits(const struct places *places, __u64 text, struct runtime_g
 		go->calls[i] = code_of(places, calls[i], text);
 }
 
+/* Where things stand in structs of the runtime of this version. */
+static void note_structs(unsigned int minor, struct runtime_go *go)
+{
+	go->curg_offset = minor < 25 ? 192 : 184;
+	go->recvx_offset = minor < 23 ? 48 : 56;
+	go->frame_offset = minor < 25 ? 104 : 96;
+}
+
 /* Where a thread keeps its goroutine. */
 static int find_g(struct elf_image *image, const struct places *places, struct golang *golang)
 {
 	static __u8 code[CODE_MAX];
 	size_t size = read_code(image, &places->function[GOGO], code);
 
-	return machine_code_g_offset(code, size, &golang->runtime.g_offset) ? -ENOTSUP : 0;
+	return machine_code_g_offset(code, size, &golang->runtime.go.g_offset) ? -ENOTSUP : 0;
 }
 
 static int place_probes(struct elf_image *image, const struct places *places, struct golang *golang,
@@ -255,6 +263,8 @@ static int place_probes(struct elf_image *image, const struct places *places, st
 	static __u8 code[CODE_MAX];
 	int err = 0;
 
+	golang->runtime.go = places->go;
+	note_structs(golang->minor, &golang->runtime.go);
 	*ret_why = WHY_GO_GOROUTINE;
 	if (find_g(image, places, golang))
 		return -ENOTSUP;
@@ -269,8 +279,6 @@ static int place_probes(struct elf_image *image, const struct places *places, st
 	}
 	if (err)
 		return -ENOTSUP;
-	golang->runtime.go = places->go;
-	golang->runtime.go.frame_offset = golang->minor < 25 ? 104 : 96;
 	*ret_why = WHY_NONE;
 	return 0;
 }
@@ -284,8 +292,6 @@ static int check_version(const struct elf_section *build, struct golang *golang,
 	if (golang->minor < MINOR_MIN || golang->minor > MINOR_MAX)
 		return -ENOTSUP;
 	golang->runtime.kind = RUNTIME_GO;
-	golang->runtime.curg_offset = golang->minor < 25 ? 192 : 184;
-	golang->runtime.recvx_offset = golang->minor < 23 ? 48 : 56;
 	return 0;
 }
 
@@ -332,7 +338,7 @@ int golang_goroutine(struct elf_image *image, unsigned int *ret_minor, __s32 *re
 	    find_places(&table, &places) || find_g(image, &places, &golang))
 		return -ENOTSUP;
 	*ret_minor = golang.minor;
-	*ret_g_offset = golang.runtime.g_offset;
+	*ret_g_offset = golang.runtime.go.g_offset;
 	return 0;
 }
 

@@ -20,19 +20,6 @@ static __always_inline int is_watcher(const struct runtime *runtime, __u64 start
 	return 0;
 }
 
-/* What was known of a goroutine whose memory is used again: it has ended. */
-static __always_inline void count_end(__u32 tgid, const struct goroutine *goroutine)
-{
-	struct process_address at = {.tgid = tgid, .address = goroutine->start};
-	struct start *start = bpf_map_lookup_elem(&starts, &at);
-	struct start first = {.ended = 1};
-
-	if (start)
-		__sync_fetch_and_add(&start->ended, 1);
-	else
-		bpf_map_update_elem(&starts, &at, &first, BPF_NOEXIST);
-}
-
 /*
  * What a goroutine was started for goes with those that it starts. One that has called, or that
  * starts its like, and has read no request itself, may do so for a call that has waited until this
@@ -40,7 +27,7 @@ static __always_inline void count_end(__u32 tgid, const struct goroutine *gorout
  */
 static __always_inline void inherit(const struct worker_key *parent, struct goroutine *made)
 {
-	struct goroutine *maker = bpf_map_lookup_elem(&goroutines, parent);
+	struct goroutine *maker = goroutine_lookup(parent);
 	__u64 own = goroutine_reads(parent);
 
 	made->inherited = own ? own : goroutine_request(parent).request;
@@ -75,13 +62,13 @@ int probe_go_started(struct pt_regs *ctx)
 		inherit(&parent, &made);
 	if (runtime && runtime->go.dials && runtime->go.dials == made.start)
 		made.flags |= GOROUTINE_DIALS;
-	old = bpf_map_lookup_elem(&goroutines, &child);
+	old = goroutine_lookup(&child);
 	if (old) {
 		if (old->inherited)
-			count_end(child.tgid, old);
+			rule_learn(child.tgid, old->start, 1); /* it has ended */
 		*old = made;
 	} else if (made.inherited || made.serves) {
-		bpf_map_update_elem(&goroutines, &child, &made, BPF_ANY);
+		goroutine_set(&child, &made);
 	}
 	return 0;
 }
@@ -101,15 +88,15 @@ int probe_go_connection(struct pt_regs *ctx)
 
 	if (!current_goroutine(&key, &runtime))
 		return 0;
-	bpf_map_update_elem(&goroutines, &key, &loop, BPF_ANY);
+	goroutine_set(&key, &loop);
 	at.tgid = key.tgid;
 	at.address = loop.connection;
-	old = bpf_map_lookup_elem(&round_trips, &at);
+	old = round_trips_lookup(&at);
 	trip.writer = key.context;
 	if (old) /* it may have been handed a request already */
 		old->writer = key.context;
 	else
-		bpf_map_update_elem(&round_trips, &at, &trip, BPF_NOEXIST);
+		round_trips_add(&at, &trip);
 	return 0;
 }
 
@@ -120,7 +107,7 @@ static __always_inline void await_writer(const struct process_address *at)
 	__u64 socket = goroutine_socket(at->address);
 
 	if (socket)
-		bpf_map_update_elem(&go_sockets, &socket, &found, BPF_ANY);
+		go_sockets_set(&socket, &found);
 }
 
 /* net/http.(*persistConn).roundTrip begins, in the goroutine that wants an answer. */
@@ -138,12 +125,12 @@ int probe_go_round_trip(struct pt_regs *ctx)
 	at.address = first_argument(ctx);
 	trip.goroutine = key.context;
 	trip.named = goroutine_calls(&key);
-	old = bpf_map_lookup_elem(&round_trips, &at);
+	old = round_trips_lookup(&at);
 	if (old) {
 		trip.writer = old->writer;
 		*old = trip;
 	} else {
-		bpf_map_update_elem(&round_trips, &at, &trip, BPF_ANY);
+		round_trips_set(&at, &trip);
 	}
 	if (!trip.writer)
 		await_writer(&at);

@@ -10,12 +10,6 @@
 #include "engine/standing.h"
 #include "runtimes/go/layout.h"
 
-/* The request that a goroutine was handed, as far as that is believed; 0: none. */
-static __always_inline __u64 goroutine_has(const struct goroutine *goroutine)
-{
-	return goroutine->one_by_one < 0 ? 0 : goroutine->handed.request;
-}
-
 static __always_inline void goroutine_collects(struct goroutine *goroutine)
 {
 	if (goroutine->one_by_one > 0)

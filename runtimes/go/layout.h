@@ -23,8 +23,10 @@ struct runtime_go {
 	__u64 text;  /* where the program's functions begin */
 	struct runtime_code waits[RUNTIME_WAITS];
 	struct runtime_code calls[RUNTIME_CALLS];
+	__s32 g_offset;     /* of `g`, from the thread pointer */
+	__u32 curg_offset;  /* of `curg` in struct m */
+	__u32 recvx_offset; /* of `recvx` in struct hchan */
 	__u32 frame_offset; /* of `sched.bp` in struct g */
-	__u32 reserved;
 };
 
 /* Where things stand in Go's structs, in all versions that are supported. */
@@ -41,17 +43,7 @@ struct runtime_go {
 #define GO_TCP_CONN_FD       0    /* TCPConn.fd, a pointer */
 #define GO_NET_FD_SYSFD      16   /* netFD.pfd.Sysfd, 4 bytes */
 
-enum goroutine_flags {
-	GOROUTINE_CALLED = 1 << 0,   /* it has made calls */
-	GOROUTINE_DOUBTFUL = 1 << 1, /* who started it may have done so for another request */
-	GOROUTINE_SENT = 1 << 2,     /* it has sent messages since it was handed something */
-	GOROUTINE_STARTED = 1 << 3,  /* it has started others since then */
-	GOROUTINE_TOLD = 1 << 4,     /* it has told who waits for that that it is done */
-	GOROUTINE_DIALS = 1 << 5, /* it connects: whom it hands that to is not who asked for it */
-	GOROUTINE_ENDED = 1 << 6, /* it has closed a channel, or left a group, since then */
-};
-
-/* What it has done about what it was handed. */
+/* What a goroutine has done about what it was handed (enum goroutine_flags). */
 #define GOROUTINE_DID (GOROUTINE_SENT | GOROUTINE_STARTED | GOROUTINE_TOLD | GOROUTINE_ENDED)
 
 /*
@@ -66,25 +58,6 @@ enum goroutine_flags {
  */
 #define GOROUTINE_COLLECTS     16
 #define GOROUTINE_COLLECTS_MAX 64
-
-/*
- * Map `goroutines`, greenlets of Python among them: what is known of one beside what any worker has
- * (map `workers`). A goroutine's memory is used again, so an entry is written anew when a goroutine
- * starts.
- */
-struct goroutine {
-	__u64 inherited;     /* request of the one that started it */
-	__u64 start;         /* address that it began at; of a greenlet a number, 0 at first */
-	struct named handed; /* with the last message that it has received; good for one call */
-	/*
-	 * Goroutine that it does a part of the work of. Of a greenlet, where its maker began, if
-	 * that has read no request: the address of a function's code.
-	 */
-	__u64 serves;
-	__u64 connection; /* of net/http's client, which it reads or writes for others */
-	__u32 flags;      /* enum goroutine_flags */
-	__s32 one_by_one; /* see GOROUTINE_ONE_BY_ONE; below 0: what it is handed is not believed */
-};
 
 /*
  * Smaller messages (of nothing, of a truth value, of a number) are signals, not work that is

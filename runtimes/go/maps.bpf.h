@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The maps of Go: goroutines, calls of net/http, channels. */
+/* The maps of Go: calls of net/http, channels. */
 #ifndef CTXPROP_RUNTIMES_GO_MAPS_BPF_H
 #define CTXPROP_RUNTIMES_GO_MAPS_BPF_H
 
@@ -7,16 +7,8 @@
 #include <bpf/bpf_helpers.h>
 #include "runtimes/runtime.bpf.h"
 
-#define CTXPROP_GOROUTINES_MAX 8192
 #define CTXPROP_MESSAGES_MAX   8192
 #define CTXPROP_GO_SOCKETS_MAX 4096
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, CTXPROP_GOROUTINES_MAX);
-	__type(key, struct worker_key);
-	__type(value, struct goroutine);
-} goroutines __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -39,5 +31,48 @@ struct {
 	__type(key, __u64);
 	__type(value, struct go_socket);
 } go_sockets __weak SEC(".maps");
+
+static __always_inline struct round_trip *round_trips_lookup(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&round_trips, key);
+}
+
+static __always_inline void round_trips_set(const struct process_address *key,
+					    const struct round_trip *now)
+{
+	bpf_map_update_elem(&round_trips, key, now, BPF_ANY);
+}
+
+/* Unless it is there. */
+static __always_inline void round_trips_add(const struct process_address *key,
+					    const struct round_trip *first)
+{
+	bpf_map_update_elem(&round_trips, key, first, BPF_NOEXIST);
+}
+
+static __always_inline struct named *messages_lookup(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&messages, key);
+}
+
+static __always_inline void messages_set(const struct process_address *key, const struct named *now)
+{
+	bpf_map_update_elem(&messages, key, now, BPF_ANY);
+}
+
+static __always_inline struct go_socket *go_sockets_lookup(const __u64 *key)
+{
+	return bpf_map_lookup_elem(&go_sockets, key);
+}
+
+static __always_inline void go_sockets_set(const __u64 *key, const struct go_socket *now)
+{
+	bpf_map_update_elem(&go_sockets, key, now, BPF_ANY);
+}
+
+static __always_inline void go_sockets_delete(const __u64 *key)
+{
+	bpf_map_delete_elem(&go_sockets, key);
+}
 
 #endif

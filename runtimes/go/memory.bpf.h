@@ -20,17 +20,17 @@
 static __always_inline __u64 goroutine_current(const struct runtime *runtime)
 {
 	__u64 base = user_thread_pointer();
-	__u64 g = base ? user_read(base + runtime->g_offset) : 0;
+	__u64 g = base ? user_read(base + runtime->go.g_offset) : 0;
 	__u64 m = g ? user_read(g + GO_G_M) : 0;
 
-	return m ? user_read(m + runtime->curg_offset) : 0;
+	return m ? user_read(m + runtime->go.curg_offset) : 0;
 }
 
 /* Does the current thread run the goroutine's own code, and not the scheduler's or collector's? */
 static __always_inline int goroutine_runs_itself(const struct runtime *runtime)
 {
 	__u64 base = user_thread_pointer();
-	__u64 g = base ? user_read(base + runtime->g_offset) : 0;
+	__u64 g = base ? user_read(base + runtime->go.g_offset) : 0;
 
 	return g && g == goroutine_current(runtime);
 }

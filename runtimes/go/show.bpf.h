@@ -31,18 +31,20 @@ static __always_inline void goroutine_show(const struct worker_key *key, __u32 t
 	}
 }
 
-/* What the current thread's goroutine works on, where goroutines are shown. */
-static __always_inline void goroutine_show_current(void)
+/*
+ * A goroutine has read from a connection that it serves: its thread shows what it works on. (Of
+ * what net/http's watcher of the connection reads, the goroutine that it serves reads the rest.)
+ */
+static __always_inline void go_read_shown(const struct runtime *runtime,
+					  const struct worker_key *thread)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-	struct worker_key key = {.tgid = id >> 32};
-	const struct runtime *runtime = runtime_lookup(key.tgid);
+	struct worker_key key = {.tgid = thread->tgid};
 
-	if (!runtime || runtime->kind != RUNTIME_GO || !(runtime->flags & RUNTIME_SHOWN))
+	if (!(runtime->flags & RUNTIME_SHOWN))
 		return;
 	key.context = goroutine_current(runtime);
 	if (key.context)
-		goroutine_show(&key, (__u32)id);
+		goroutine_show(&key, thread->tid);
 }
 
 #endif

@@ -31,7 +31,7 @@ struct go_waits {
 /* As a callback of bpf_loop(): the request at this place. */
 static long go_waits_step(__u32 index, struct go_waits *waits)
 {
-	const struct request *r = bpf_map_lookup_elem(&requests, &index);
+	const struct request *r = request_in(index);
 	enum standing standing;
 
 	if (!r || r->worker.tgid != waits->tgid || !r->id || r->id == waits->request)

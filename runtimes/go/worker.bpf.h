@@ -10,15 +10,15 @@
 /* Another goroutine does a part of this one's work: net/http watches a connection it serves. */
 static __always_inline void runtime_served(struct worker_key *key)
 {
-	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
+	const struct goroutine *goroutine = goroutine_lookup(key);
 
 	if (goroutine && goroutine->serves)
 		key->context = goroutine->serves;
 }
 
 /* Put the goroutine that runs into `key`, which names the current thread. */
-static __always_inline enum runtime_worker runtime_goroutine(const struct runtime *runtime,
-							     struct worker_key *key)
+static __always_inline enum runtime_worker go_who_works(const struct runtime *runtime,
+							struct worker_key *key)
 {
 	__u64 g = goroutine_current(runtime);
 
@@ -33,7 +33,7 @@ static __always_inline enum runtime_worker runtime_goroutine(const struct runtim
 /* The writer of a connection that was there before the process was looked at shows itself. */
 static __always_inline __u64 runtime_learn_writer(const struct worker_key *key, __u64 socket)
 {
-	const struct go_socket *found = bpf_map_lookup_elem(&go_sockets, &socket);
+	const struct go_socket *found = go_sockets_lookup(&socket);
 	struct goroutine writer = {};
 	struct process_address at = {.tgid = key->tgid};
 	struct round_trip *trip;
@@ -42,12 +42,12 @@ static __always_inline __u64 runtime_learn_writer(const struct worker_key *key, 
 		return 0;
 	writer.connection = found->connection;
 	at.address = found->connection;
-	bpf_map_delete_elem(&go_sockets, &socket);
-	trip = bpf_map_lookup_elem(&round_trips, &at);
+	go_sockets_delete(&socket);
+	trip = round_trips_lookup(&at);
 	if (!trip)
 		return 0;
 	trip->writer = key->context;
-	bpf_map_update_elem(&goroutines, key, &writer, BPF_ANY);
+	goroutine_set(key, &writer);
 	return writer.connection;
 }
 
@@ -56,7 +56,7 @@ static __always_inline enum runtime_worker
 runtime_round_trip(struct worker_key *key, __u64 connection, struct named *ret_named)
 {
 	struct process_address at = {.tgid = key->tgid, .address = connection};
-	struct round_trip *trip = bpf_map_lookup_elem(&round_trips, &at);
+	struct round_trip *trip = round_trips_lookup(&at);
 
 	if (!trip || !trip->goroutine)
 		return RUNTIME_WORKER_UNKNOWN;
@@ -66,13 +66,31 @@ runtime_round_trip(struct worker_key *key, __u64 connection, struct named *ret_n
 	return RUNTIME_WORKER_KNOWN;
 }
 
-/* As runtime_sender(), for the goroutine that `key` names. */
+/* As go_who_works(), with what the goroutine works on. */
 static __always_inline enum runtime_worker
-runtime_goroutine_sends(struct worker_key *key, __u64 socket, struct named *ret_named)
+go_who_connects(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
-	const struct goroutine *goroutine = bpf_map_lookup_elem(&goroutines, key);
-	__u64 connection = goroutine ? goroutine->connection : 0;
+	enum runtime_worker who = go_who_works(runtime, key);
 
+	if (who == RUNTIME_WORKER_KNOWN)
+		*ret_named = goroutine_request(key);
+	return who;
+}
+
+/* The same, for who sends on a socket at this address. */
+static __always_inline enum runtime_worker go_who_calls(const struct runtime *runtime,
+							struct worker_key *key, __u64 socket,
+							const struct socket *s,
+							struct named *ret_named)
+{
+	enum runtime_worker who = go_who_works(runtime, key);
+	const struct goroutine *goroutine;
+	__u64 connection;
+
+	if (who != RUNTIME_WORKER_KNOWN)
+		return who;
+	goroutine = goroutine_lookup(key);
+	connection = goroutine ? goroutine->connection : 0;
 	if (!connection)
 		connection = runtime_learn_writer(key, socket);
 	if (connection)

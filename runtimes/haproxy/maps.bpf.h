@@ -16,4 +16,19 @@ struct {
 	__type(value, struct stream);
 } streams __weak SEC(".maps");
 
+static __always_inline struct stream *streams_lookup(const struct worker_key *key)
+{
+	return bpf_map_lookup_elem(&streams, key);
+}
+
+static __always_inline void streams_set(const struct worker_key *key, const struct stream *now)
+{
+	bpf_map_update_elem(&streams, key, now, BPF_ANY);
+}
+
+static __always_inline void streams_delete(const struct worker_key *key)
+{
+	bpf_map_delete_elem(&streams, key);
+}
+
 #endif

@@ -10,7 +10,8 @@
 
 #include "compat.bpf.h"
 #include "runtimes/haproxy/maps.bpf.h"
-#include "runtimes/python/task.bpf.h"
+#include "runtimes/rule.bpf.h"
+#include "probes/user.bpf.h"
 
 /* A task or tasklet, as far as its struct is known. */
 struct haproxy_task {
@@ -43,7 +44,7 @@ static __always_inline const struct stream *stream_lookup(__u32 tgid, __u64 addr
 {
 	struct worker_key key = {.tgid = tgid, .context = address};
 
-	return bpf_map_lookup_elem(&streams, &key);
+	return streams_lookup(&key);
 }
 
 static __always_inline void stream_reader(struct worker_key *ret_thread)
@@ -100,14 +101,14 @@ static __always_inline void stream_begins(const struct runtime *runtime, struct 
 	struct stream stream = {.request = stream_takes(worker_lookup(thread), &task, address)};
 
 	if (stream.request || (task.process && task.process != runtime->haproxy.accept))
-		bpf_map_update_elem(&streams, &key, &stream, BPF_ANY);
+		streams_set(&key, &stream);
 	else
-		bpf_map_delete_elem(&streams, &key);
+		streams_delete(&key);
 }
 
 /* A response begins: if a stream sends it, is that the one that was made for its request? */
-static __always_inline void stream_responds(const struct runtime *runtime, __u32 tgid,
-					    __u64 request)
+static __always_inline void haproxy_response_begins(const struct runtime *runtime, __u32 tgid,
+						    __u64 request, __u64 socket)
 {
 	struct haproxy_task task = haproxy_current(runtime);
 	const struct stream *stream;
@@ -116,7 +117,7 @@ static __always_inline void stream_responds(const struct runtime *runtime, __u32
 		return;
 	stream = stream_lookup(tgid, task.context);
 	if (stream && stream->request)
-		task_learn(tgid, TASK_RULE_STREAM, stream->request == request);
+		rule_learn(tgid, TASK_RULE_STREAM, stream->request == request);
 }
 
 /* Does the first call on this socket come over a connection that a task has opened for it? */
@@ -137,7 +138,7 @@ static __always_inline int stream_calls(const struct runtime *runtime, const str
 	struct haproxy_task task = haproxy_current(runtime);
 	const struct stream *stream;
 
-	if (task_denies(key->tgid, TASK_RULE_STREAM))
+	if (rule_denies(key->tgid, TASK_RULE_STREAM))
 		return 0;
 	if (task.process && task.process == runtime->haproxy.process_stream) {
 		stream = stream_lookup(key->tgid, task.context);
@@ -148,7 +149,7 @@ static __always_inline int stream_calls(const struct runtime *runtime, const str
 		task.context = s->purpose.by.context;
 		ret_named->request = s->purpose.request;
 		ret_named->own = s->purpose.veto == VETO_OWN_PATH;
-	} else if (!task.address || task_doubts(key->tgid, TASK_RULE_STREAM)) {
+	} else if (!task.address || rule_doubts(key->tgid, TASK_RULE_STREAM)) {
 		return 0; /* who knows whether that is where tasks stand */
 	} else {
 		task.context = task.address;

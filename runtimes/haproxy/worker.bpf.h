@@ -6,20 +6,22 @@
 #include "runtimes/haproxy/stream.bpf.h"
 #include "runtimes/worker_kind.bpf.h"
 
-/* HAProxy: the stream, or another task, that the thread runs; the thread itself if that is no help.
- */
-static __always_inline enum runtime_worker runtime_stream(const struct runtime *runtime,
-							  const struct socket *s,
-							  struct worker_key *key,
-							  struct named *ret_named)
+/* The stream, or another task, that the thread runs; the thread itself if that is no help. */
+static __always_inline enum runtime_worker
+haproxy_who_connects(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
+{
+	return stream_calls(runtime, NULL, key, ret_named) ? RUNTIME_WORKER_KNOWN
+							   : RUNTIME_WORKER_THREAD;
+}
+
+/* The same, for who sends on `s`. */
+static __always_inline enum runtime_worker haproxy_who_calls(const struct runtime *runtime,
+							     struct worker_key *key, __u64 socket,
+							     const struct socket *s,
+							     struct named *ret_named)
 {
 	return stream_calls(runtime, s, key, ret_named) ? RUNTIME_WORKER_KNOWN
 							: RUNTIME_WORKER_THREAD;
-}
-
-static __always_inline int runtime_has_streams(const struct runtime *runtime)
-{
-	return runtime && runtime->kind == RUNTIME_HAPROXY;
 }
 
 #endif

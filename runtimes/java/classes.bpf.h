@@ -30,11 +30,14 @@ static __always_inline void runtime_looks_for_classes(struct runtime *runtime, _
 /* A call was made by a thread that has read no request. */
 static __always_inline void runtime_lacks_classes(__u32 tgid)
 {
-	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
-	__u64 second = bpf_ktime_get_ns() >> RUNTIME_CHANGES_SECOND;
+	struct runtime *runtime;
+	__u64 second;
 
-	if (!ENGINE_LEARNS || !runtime || runtime_has_classes(&runtime->java) ||
-	    second < runtime->second)
+	if (!ENGINE_LEARNS)
+		return;
+	runtime = runtime_lookup(tgid);
+	second = bpf_ktime_get_ns() >> RUNTIME_CHANGES_SECOND;
+	if (!runtime || runtime_has_classes(&runtime->java) || second < runtime->second)
 		return;
 	runtime->second = second + (1ULL << (runtime->changes & RUNTIME_LOOKS_MAX));
 	runtime_looks_for_classes(runtime, tgid, LACKS_CALLS);
@@ -43,10 +46,14 @@ static __always_inline void runtime_lacks_classes(__u32 tgid)
 /* A request is read: some seconds after calls could have had classes looked for, but have not. */
 static __always_inline void runtime_reads_without_classes(__u32 tgid)
 {
-	struct runtime *runtime = bpf_map_lookup_elem(&runtimes, &tgid);
-	__u64 second = bpf_ktime_get_ns() >> RUNTIME_CHANGES_SECOND;
+	struct runtime *runtime;
+	__u64 second;
 
-	if (!ENGINE_LEARNS || !runtime || runtime_has_classes(&runtime->java))
+	if (!ENGINE_LEARNS)
+		return;
+	runtime = runtime_lookup(tgid);
+	second = bpf_ktime_get_ns() >> RUNTIME_CHANGES_SECOND;
+	if (!runtime || runtime_has_classes(&runtime->java))
 		return;
 	if (!runtime->second)
 		runtime->second = second;

@@ -180,7 +180,7 @@ static __always_inline __u32 java_places(__u32 from, __u32 to)
 /* May who makes a call not be who waits for it? A function of its own for the room on the stack. */
 VERIFIED_ALONE int java_client_is_strict(__u32 tgid)
 {
-	return task_may_break(tgid, TASK_RULE_CLIENT);
+	return rule_may_break(tgid, TASK_RULE_CLIENT);
 }
 
 /*
@@ -195,7 +195,7 @@ VERIFIED_ALONE int java_client_waiter(__u64 call, __u64 begun, __u32 places,
 	const struct runtime *runtime = runtime_lookup(tgid);
 	struct java_waits waits = {.tgid = tgid, .call = call, .begun = begun};
 
-	waits.readers = bpf_map_lookup_elem(&java_readers, &tgid);
+	waits.readers = java_readers_lookup(&tgid);
 	if (!ret_named || !runtime || !waits.readers)
 		return 0;
 	waits.java = &runtime->java;
@@ -223,7 +223,7 @@ VERIFIED_ALONE int java_client_learns(__u32 tgid, __u64 id)
 	const struct java_reader *reader;
 	struct java_made made;
 
-	waits.readers = bpf_map_lookup_elem(&java_readers, &tgid);
+	waits.readers = java_readers_lookup(&tgid);
 	if (!runtime || !runtime->java.client.exchange_class || !r || !waits.readers)
 		return 0;
 	waits.java = &runtime->java;
@@ -234,7 +234,7 @@ VERIFIED_ALONE int java_client_learns(__u32 tgid, __u64 id)
 	made = java_made_by(waits.java, reader);
 	if (!waits.found ? waits.unsure || waits.doubtful || waits.call
 			 : java_is_among(&made, waits.call))
-		task_learn(tgid, TASK_RULE_CLIENT, waits.found);
+		rule_learn(tgid, TASK_RULE_CLIENT, waits.found);
 	return 0;
 }
 
@@ -286,13 +286,13 @@ VERIFIED_ALONE int java_client_maker(__u32 tgid, struct java_maker *maker)
 	const struct runtime *runtime = runtime_lookup(tgid);
 	struct java_makers makers = {.tgid = tgid, .maker = maker};
 
-	makers.readers = bpf_map_lookup_elem(&java_readers, &tgid);
+	makers.readers = java_readers_lookup(&tgid);
 	if (!maker || !runtime || !makers.readers)
 		return 0;
 	makers.java = &runtime->java;
 	bpf_loop(JAVA_READERS, java_makers_step, &makers, 0);
 	if (maker->doubtful)
-		task_learn(tgid, TASK_RULE_CLIENT, 0);
+		rule_learn(tgid, TASK_RULE_CLIENT, 0);
 	return 0;
 }
 

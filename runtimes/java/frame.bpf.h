@@ -242,7 +242,7 @@ static __always_inline struct java_held *java_held_of(__u32 tgid)
 {
 	struct process_address at = {.tgid = tgid, .address = (__u32)bpf_get_current_pid_tgid()};
 
-	return bpf_map_lookup_elem(&java_held, &at);
+	return java_held_lookup(&at);
 }
 
 /* Is it worth while to look for a connection? Not always in threads that were seen to have none. */
@@ -287,8 +287,8 @@ VERIFIED_ALONE int java_held_make(__u32 tgid)
 	struct process_address at = {.tgid = tgid, .address = (__u32)bpf_get_current_pid_tgid()};
 	struct java_held blank = {};
 
-	if (!bpf_map_lookup_elem(&java_held, &at))
-		bpf_map_update_elem(&java_held, &at, &blank, BPF_NOEXIST);
+	if (!java_held_lookup(&at))
+		java_held_add(&at, &blank);
 	return 0;
 }
 
@@ -319,7 +319,7 @@ static __always_inline __u64 java_request_of(const struct worker *w)
 static __always_inline struct java_held *java_held_for(__u32 tgid, __u32 tid, __u64 request)
 {
 	struct process_address at = {.tgid = tgid, .address = tid};
-	struct java_held *held = bpf_map_lookup_elem(&java_held, &at);
+	struct java_held *held = java_held_lookup(&at);
 
 	return held && held->at && held->request == request && !held->shared ? held : NULL;
 }

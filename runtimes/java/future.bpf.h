@@ -138,7 +138,7 @@ static __always_inline void java_search_given(struct java_search *search, __u64 
 	if (!begun || request_standing(begun->named.request) == STANDING_NONE)
 		return;
 	search->given = 1;
-	search->unproven |= task_doubts(search->tgid, begun->path);
+	search->unproven |= rule_doubts(search->tgid, begun->path);
 	java_search_finds(search, begun->named.request);
 }
 
@@ -181,11 +181,11 @@ VERIFIED_ALONE int java_search_for(__u32 tgid, __u64 object, const struct java_f
 	struct java_search search = {.tgid = tgid, .object = object, .futures = futures};
 	const struct runtime *runtime = runtime_lookup(tgid);
 
-	search.readers = bpf_map_lookup_elem(&java_readers, &tgid);
+	search.readers = java_readers_lookup(&tgid);
 	if (!runtime || !ret_named)
 		return 0;
 	search.java = &runtime->java;
-	search.faithful = futures && !task_doubts(tgid, TASK_RULE_FUTURE);
+	search.faithful = futures && !rule_doubts(tgid, TASK_RULE_FUTURE);
 	if (search.readers)
 		bpf_loop(JAVA_READERS, java_search_step, &search, 0);
 	if (futures && futures->wanted != JAVA_FUTURES_NONE)
@@ -238,6 +238,22 @@ VERIFIED_ALONE int java_works_on(__u32 tgid, struct named *ret_named)
 
 #define JAVA_LEARNT_EVERY 16 /* on the average; a power of two */
 
+/* Does the virtual thread wait for a future that it has given away for this request, as it should?
+ */
+VERIFIED_ALONE int java_learns_future(__u32 tgid, __u64 request, __u64 future)
+{
+	const struct runtime *runtime = runtime_lookup(tgid);
+	const struct java_begun *begun;
+
+	if (!runtime)
+		return 0;
+	begun = java_begun_of(&runtime->java, tgid, future);
+	if (begun && begun->named.request == request)
+		rule_learn(tgid, begun->path,
+			   java_virtual_request(&runtime->java, tgid, future) == request);
+	return 0;
+}
+
 /* By now the virtual thread that has given away what the current one is at should wait for that. */
 VERIFIED_ALONE int java_learns_given(__u32 tgid, __u64 request)
 {
@@ -247,15 +263,9 @@ VERIFIED_ALONE int java_learns_given(__u32 tgid, __u64 request)
 	if (!runtime)
 		return 0;
 	java_stack_futures(&futures, java_current(&runtime->java));
-	for (int i = 0; i < JAVA_FUTURES; i++) {
-		__u64 future = futures.future[i];
-		const struct java_begun *begun =
-		    future ? java_begun_of(&runtime->java, tgid, future) : NULL;
-
-		if (begun && begun->named.request == request)
-			task_learn(tgid, begun->path,
-				   java_virtual_request(&runtime->java, tgid, future) == request);
-	}
+	for (int i = 0; i < JAVA_FUTURES; i++)
+		if (futures.future[i])
+			java_learns_future(tgid, request, futures.future[i]);
 	return 0;
 }
 
@@ -264,26 +274,25 @@ VERIFIED_ALONE int java_learns_given(__u32 tgid, __u64 request)
  * told: by now the thread with the request should wait for that. (Unless that one is itself, or has
  * given away the job that the call was made in.)
  */
-static __always_inline void java_learns(__u32 tgid, __u64 request)
+static __always_inline void java_answer_begins(const struct runtime *runtime, __u32 tgid,
+					       __u64 request)
 {
-	const struct runtime *runtime = runtime_lookup(tgid);
 	const struct request *r = request_lookup(request);
 	struct named named = {}, given = {};
 
-	if (!runtime || runtime->kind != RUNTIME_JAVA || !r ||
-	    r->worker.tid == (__u32)bpf_get_current_pid_tgid())
+	if (!r || r->worker.tid == (__u32)bpf_get_current_pid_tgid())
 		return;
 	if (r->worker.context) {
 		java_learns_given(tgid, request);
 		return;
 	}
-	if (!task_doubts(tgid, TASK_RULE_FUTURE) &&
+	if (!rule_doubts(tgid, TASK_RULE_FUTURE) &&
 	    (bpf_get_prandom_u32() & (JAVA_LEARNT_EVERY - 1)))
 		return;
 	java_search_for(tgid, java_current(&runtime->java), NULL, &named);
 	if (!named.request && java_task_of(tgid, &given))
 		return;
-	task_learn(tgid, TASK_RULE_FUTURE, named.request == request && java_is_at(tgid, request));
+	rule_learn(tgid, TASK_RULE_FUTURE, named.request == request && java_is_at(tgid, request));
 }
 
 #endif

@@ -49,11 +49,11 @@ static __always_inline __u64 java_given_before(const struct java_giving *giving,
 {
 	struct process_address at = {.tgid = giving->tgid, .address = what};
 	struct argument now = {.request = giving->request};
-	const struct argument *old = bpf_map_lookup_elem(&arguments, &at);
+	const struct argument *old = argument_lookup(&at);
 	__u64 before = old ? old->request : 0;
 
 	if (before != giving->request)
-		bpf_map_update_elem(&arguments, &at, &now, BPF_ANY);
+		argument_set(&at, &now);
 	return before;
 }
 
@@ -98,8 +98,8 @@ static __always_inline int java_given_is_own(struct java_giving *giving, __u64 j
 	bpf_loop(JAVA_GIVEN_FIELDS, java_given_field, giving, 0);
 	if (java_is_another(giving, java_given_before(giving, class)) &&
 	    (giving->own || giving->shared))
-		task_learn(giving->tgid, class, giving->own);
-	return giving->own && !task_doubts(giving->tgid, class);
+		rule_learn(giving->tgid, class, giving->own);
+	return giving->own && !rule_doubts(giving->tgid, class);
 }
 
 /* Put down an object that may be a job, once. */
@@ -114,7 +114,7 @@ static __always_inline void java_given_job(struct java_giving *giving, __u64 job
 		return;
 	giving->left--;
 	begun.named.doubtful = !java_given_is_own(giving, job);
-	bpf_map_update_elem(&java_begun, &at, &begun, BPF_ANY);
+	java_begun_set(&at, &begun);
 }
 
 /* Futures are known by who waits for them. */
@@ -140,7 +140,7 @@ static long java_given_step(__u32 index, struct java_giving *giving)
 /* The current thread, which is at this request, wakes or makes another one. */
 VERIFIED_ALONE int java_gives_jobs(__u32 tgid, __u64 request)
 {
-	struct java_readers *readers = bpf_map_lookup_elem(&java_readers, &tgid);
+	struct java_readers *readers = java_readers_lookup(&tgid);
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	const struct runtime *runtime = runtime_lookup(tgid);
 	struct java_giving giving = {.request = request, .tgid = tgid, .left = JAVA_GIVEN_JOBS};
@@ -165,7 +165,7 @@ VERIFIED_ALONE int java_gives_jobs(__u32 tgid, __u64 request)
  * The current thread wakes one that waits for a while. Is it at a request? If it is not it may be
  * later, having done something else meanwhile: so nothing is learnt of that.
  */
-VERIFIED_ALONE int runtime_gives(__u32 tgid)
+VERIFIED_ALONE int java_gives_away(__u32 tgid)
 {
 	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
 	const struct runtime *runtime = runtime_lookup(tgid);

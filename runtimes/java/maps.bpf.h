@@ -40,4 +40,43 @@ struct {
 	__type(value, struct java_readers);
 } blank_readers __weak SEC(".maps");
 
+static __always_inline struct java_readers *java_readers_lookup(const __u32 *key)
+{
+	return bpf_map_lookup_elem(&java_readers, key);
+}
+
+/* Unless it is there. */
+static __always_inline void java_readers_add(const __u32 *key, const struct java_readers *first)
+{
+	bpf_map_update_elem(&java_readers, key, first, BPF_NOEXIST);
+}
+
+static __always_inline struct java_held *java_held_lookup(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&java_held, key);
+}
+
+/* Unless it is there. */
+static __always_inline void java_held_add(const struct process_address *key,
+					  const struct java_held *first)
+{
+	bpf_map_update_elem(&java_held, key, first, BPF_NOEXIST);
+}
+
+static __always_inline struct java_begun *java_begun_lookup(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&java_begun, key);
+}
+
+static __always_inline void java_begun_set(const struct process_address *key,
+					   const struct java_begun *now)
+{
+	bpf_map_update_elem(&java_begun, key, now, BPF_ANY);
+}
+
+static __always_inline struct java_readers *blank_readers_lookup(const __u32 *key)
+{
+	return bpf_map_lookup_elem(&blank_readers, key);
+}
+
 #endif

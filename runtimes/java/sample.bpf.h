@@ -156,9 +156,11 @@ static __always_inline __u32 java_compiled(struct unwind *u, const struct java_c
 	return java_stub(u, code, blob);
 }
 
-/* See runtime_unwind(). */
-static __always_inline int java_unwind(struct unwind *u, const struct java_code *code)
+/* See hook_unwind(). */
+static __always_inline int java_unwind(struct unwind *u, const struct runtime_compiled *compiled)
 {
+	const struct java_code *code = &compiled->java;
+
 	if (!java_code_has(code, u->pc))
 		return 0;
 	u->sample->named_kind = RUNTIME_JAVA;

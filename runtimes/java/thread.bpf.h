@@ -7,8 +7,7 @@
 #define CTXPROP_RUNTIMES_JAVA_THREAD_BPF_H
 
 #include "runtimes/java/frame.bpf.h"
-#include "runtimes/python/maps.bpf.h"
-#include "runtimes/python/task.bpf.h"
+#include "runtimes/rule.bpf.h"
 
 #define JAVA_GIVEN  8  /* fields of 4 bytes that are looked at */
 #define JAVA_JOBS   12 /* where the thread itself is looked for */
@@ -20,11 +19,11 @@ static __always_inline int java_is_given_again(const struct worker_key *key, __u
 {
 	struct process_address at = {.tgid = key->tgid, .address = what};
 	struct argument now = {.request = request, .tid = key->tid};
-	const struct argument *old = bpf_map_lookup_elem(&arguments, &at);
+	const struct argument *old = argument_lookup(&at);
 	int again = old && old->request != request;
 
 	if (ENGINE_LEARNS)
-		bpf_map_update_elem(&arguments, &at, &now, BPF_ANY);
+		argument_set(&at, &now);
 	return again;
 }
 
@@ -69,8 +68,8 @@ VERIFIED_ALONE int java_takes_jobs(__u32 tgid)
  * What was the current thread given, which was made for this request? A Runnable has what it was
  * made with in its fields. Whether that is made for each is learnt by its class.
  */
-static __always_inline enum given java_thread_is_given(const struct runtime *runtime, __u32 tgid,
-						       __u64 request)
+static __always_inline enum given java_thread_given(const struct runtime *runtime, __u32 tgid,
+						    __u64 request)
 {
 	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
 	const struct runtime_java *java = &runtime->java;
@@ -93,8 +92,8 @@ static __always_inline enum given java_thread_is_given(const struct runtime *run
 	}
 	if (!has)
 		return GIVEN_NOTHING;
-	task_learn(tgid, java_class(java, given), own);
-	return task_doubts(tgid, java_class(java, given)) ? GIVEN_NOTHING : GIVEN_OWN;
+	rule_learn(tgid, java_class(java, given), own);
+	return rule_doubts(tgid, java_class(java, given)) ? GIVEN_NOTHING : GIVEN_OWN;
 }
 
 #endif

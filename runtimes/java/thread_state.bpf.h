@@ -108,16 +108,16 @@ static __noinline int java_has_list(const struct worker_key *key, const struct s
 /* The current thread has read a request: it may have others work for it. */
 static __always_inline void java_reads(const struct runtime *runtime, __u32 tgid)
 {
-	struct java_readers *readers = bpf_map_lookup_elem(&java_readers, &tgid);
+	struct java_readers *readers = java_readers_lookup(&tgid);
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), zero = 0;
 	struct java_reader *reader;
 	const void *blank;
 
 	if (!readers) {
-		blank = bpf_map_lookup_elem(&blank_readers, &zero);
+		blank = blank_readers_lookup(&zero);
 		if (blank)
-			bpf_map_update_elem(&java_readers, &tgid, blank, BPF_NOEXIST);
-		readers = bpf_map_lookup_elem(&java_readers, &tgid);
+			java_readers_add(&tgid, blank);
+		readers = java_readers_lookup(&tgid);
 	}
 	if (!readers)
 		return;

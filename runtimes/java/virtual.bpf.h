@@ -11,7 +11,7 @@
 
 #include "runtimes/java/frame.bpf.h"
 #include "runtimes/java/maps.bpf.h"
-#include "runtimes/python/task.bpf.h"
+#include "runtimes/rule.bpf.h"
 
 #define JAVA_GIVES_STACK 256 /* words that are looked through for what is given */
 #define JAVA_PATH_CALLS  2   /* addresses of code behind that, of which the path is made */
@@ -84,7 +84,7 @@ static __always_inline void java_gives(const struct runtime_java *java, __u32 tg
 	at.address = gives.future;
 	begun.path = gives.path | JAVA_PATH;
 	begun.collections = user_read_narrow(java->collections);
-	bpf_map_update_elem(&java_begun, &at, &begun, BPF_ANY);
+	java_begun_set(&at, &begun);
 }
 
 /* What is known of an object that has been begun, or given away; NULL: nothing. */
@@ -92,7 +92,7 @@ static __always_inline const struct java_begun *java_begun_of(const struct runti
 							      __u32 tgid, __u64 object)
 {
 	struct process_address at = {.tgid = tgid, .address = object};
-	const struct java_begun *begun = bpf_map_lookup_elem(&java_begun, &at);
+	const struct java_begun *begun = java_begun_lookup(&at);
 
 	/* Objects are moved, and others stand there then. */
 	return begun && begun->collections == user_read_narrow(java->collections) ? begun : NULL;

@@ -11,8 +11,8 @@
 #include "runtimes/worker_kind.bpf.h"
 
 /* Put the virtual thread of Java that runs into `key`, which names the current thread. */
-static __always_inline enum runtime_worker runtime_virtual(const struct runtime *runtime,
-							   struct worker_key *key)
+static __always_inline enum runtime_worker java_who_works(const struct runtime *runtime,
+							  struct worker_key *key)
 {
 	const struct runtime_java *java = &runtime->java;
 	__u64 object;
@@ -26,17 +26,17 @@ static __always_inline enum runtime_worker runtime_virtual(const struct runtime 
 }
 
 /*
- * As runtime_worker() for Java, with the request that it has, or that of who waits for it. A thread
+ * As java_who_works(), with the request that it has, or that of who waits for it. A thread
  * that reads from sockets which do not block (of Tomcat, of Jetty) may hand over what it has read,
  * and do something else for another request: what it has read says nothing, unless its stack does.
  * `sends`: or is it about to connect?
  */
-static __always_inline enum runtime_worker runtime_awaited(const struct runtime *runtime,
-							   struct worker_key *key, int sends,
-							   struct named *ret_named)
+static __always_inline enum runtime_worker java_awaited(const struct runtime *runtime,
+							struct worker_key *key, int sends,
+							struct named *ret_named)
 {
 	struct worker_key thread = *key;
-	enum runtime_worker who = runtime_virtual(runtime, key), own = RUNTIME_WORKER_KNOWN;
+	enum runtime_worker who = java_who_works(runtime, key), own = RUNTIME_WORKER_KNOWN;
 	const struct worker *w = worker_lookup(key);
 	int unsure = who == RUNTIME_WORKER_THREAD && w && java_is_unsure(w), others = 0;
 
@@ -66,11 +66,25 @@ static __always_inline enum runtime_worker runtime_awaited(const struct runtime 
 	return who == RUNTIME_WORKER_THREAD && !unsure ? who : RUNTIME_WORKER_UNKNOWN;
 }
 
+static __always_inline enum runtime_worker
+java_who_connects(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
+{
+	return java_awaited(runtime, key, 0, ret_named);
+}
+
+static __always_inline enum runtime_worker java_who_calls(const struct runtime *runtime,
+							  struct worker_key *key, __u64 socket,
+							  const struct socket *s,
+							  struct named *ret_named)
+{
+	return java_awaited(runtime, key, 1, ret_named);
+}
+
 /*
  * The current thread of Java wakes one that waits for events, the selector of java.net.http's
  * client maybe: does it begin a call, in send()? Then what it works on is noted for who sends it.
  */
-VERIFIED_ALONE int runtime_begins(__u32 tgid)
+VERIFIED_ALONE int java_begins(__u32 tgid)
 {
 	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
 	struct process_address at = {.tgid = tgid};
@@ -83,10 +97,10 @@ VERIFIED_ALONE int runtime_begins(__u32 tgid)
 	if (!at.address)
 		return 0;
 	begun.thread = java_thread_of(&runtime->java, user_thread_pointer());
-	runtime_awaited(runtime, &key, 0, &begun.named);
+	java_awaited(runtime, &key, 0, &begun.named);
 	begun.named.doubtful |= !begun.named.request;
 	begun.collections = user_read_narrow(runtime->java.collections);
-	bpf_map_update_elem(&java_begun, &at, &begun, BPF_ANY);
+	java_begun_set(&at, &begun);
 	return 0;
 }
 

@@ -3,8 +3,8 @@
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
+#include "runtimes/node/later.bpf.h"
 #include "runtimes/node/opening.bpf.h"
-#include "probes/step.bpf.h"
 
 /*
  * node::Environment::CheckImmediate(handle): a loop has read everything in this turn. Only in

@@ -7,7 +7,7 @@
 #define CTXPROP_RUNTIMES_NODE_LATER_BPF_H
 
 #include "compat.bpf.h"
-#include "engine/decide.h"
+#include "probes/decide.bpf.h"
 #include "runtimes/node/later.h"
 #include "engine/maps.bpf.h"
 #include "runtimes/node/maps.bpf.h"
@@ -41,18 +41,18 @@ static __always_inline struct later *later_of_thread(void)
 {
 	__u64 thread = bpf_get_current_pid_tgid();
 
-	return bpf_map_lookup_elem(&laters, &thread);
+	return laters_lookup(&thread);
 }
 
 static __always_inline struct later *later_make(void)
 {
 	__u64 thread = bpf_get_current_pid_tgid();
 	__u32 zero = 0;
-	const void *blank = bpf_map_lookup_elem(&blank_later, &zero);
+	const void *blank = blank_later_lookup(&zero);
 
 	if (blank)
-		bpf_map_update_elem(&laters, &thread, blank, BPF_ANY);
-	return bpf_map_lookup_elem(&laters, &thread);
+		laters_set(&thread, blank);
+	return laters_lookup(&thread);
 }
 
 /* Between two phases of a loop nothing runs, but something was made before. */

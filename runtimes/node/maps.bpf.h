@@ -57,4 +57,76 @@ struct {
 	__type(value, struct later);
 } blank_later __weak SEC(".maps");
 
+static __always_inline struct v8_shape *v8_shapes_lookup(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&v8_shapes, key);
+}
+
+static __always_inline long v8_shapes_set(const struct process_address *key,
+					  const struct v8_shape *now)
+{
+	return bpf_map_update_elem(&v8_shapes, key, now, BPF_ANY);
+}
+
+static __always_inline struct purpose *purposes_lookup(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&purposes, key);
+}
+
+static __always_inline void purposes_set(const struct process_address *key,
+					 const struct purpose *now)
+{
+	bpf_map_update_elem(&purposes, key, now, BPF_ANY);
+}
+
+static __always_inline void purposes_delete(const struct process_address *key)
+{
+	bpf_map_delete_elem(&purposes, key);
+}
+
+static __always_inline struct later *laters_lookup(const __u64 *key)
+{
+	return bpf_map_lookup_elem(&laters, key);
+}
+
+static __always_inline void laters_set(const __u64 *key, const struct later *now)
+{
+	bpf_map_update_elem(&laters, key, now, BPF_ANY);
+}
+
+static __always_inline __u64 *works_lookup(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&works, key);
+}
+
+static __always_inline void works_set(const struct process_address *key, const __u64 *now)
+{
+	bpf_map_update_elem(&works, key, now, BPF_ANY);
+}
+
+static __always_inline void works_delete(const struct process_address *key)
+{
+	bpf_map_delete_elem(&works, key);
+}
+
+static __always_inline struct work *work_done_lookup(const __u64 *key)
+{
+	return bpf_map_lookup_elem(&work_done, key);
+}
+
+static __always_inline void work_done_set(const __u64 *key, const struct work *now)
+{
+	bpf_map_update_elem(&work_done, key, now, BPF_ANY);
+}
+
+static __always_inline void work_done_delete(const __u64 *key)
+{
+	bpf_map_delete_elem(&work_done, key);
+}
+
+static __always_inline struct later *blank_later_lookup(const __u32 *key)
+{
+	return bpf_map_lookup_elem(&blank_later, key);
+}
+
 #endif

@@ -7,8 +7,17 @@
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
 #include "runtimes/node/maps.bpf.h"
+#include "runtimes/node/connecting.bpf.h"
 #include "runtimes/node/opening.bpf.h"
-#include "probes/step.bpf.h"
+
+/* A program begins to open a connection, before it has a socket. */
+VERIFIED_ALONE int opening_begins(struct purpose *purpose, const struct actor *by)
+{
+	if (!purpose || !by)
+		return 0;
+	engine_open(purpose, by);
+	return 0;
+}
 
 /* uv_tcp_init(loop, handle): also for connections that are accepted, apart from what is read. */
 SEC("uprobe")
@@ -22,14 +31,14 @@ int probe_opening_made(struct pt_regs *ctx)
 
 	if (!opening_current(&thread))
 		return 0;
-	worker_connecting(&a);
+	node_connecting(&a);
 	runtime = runtime_lookup(thread.tgid);
 	if (!runtime || !phase_is_told(runtime))
 		return 0; /* whether it is accepted cannot be told yet */
 	at = opening_at(&thread, ctx->rsi);
 	opening_over(&at);
-	step_open(&purpose, &a);
-	bpf_map_update_elem(&purposes, &at, &purpose, BPF_ANY);
+	opening_begins(&purpose, &a);
+	purposes_set(&at, &purpose);
 	return 0;
 }
 

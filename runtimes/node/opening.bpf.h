@@ -39,38 +39,16 @@ static __always_inline struct worker *opening_current(struct worker_key *ret_thr
 	return opening_thread(ret_thread);
 }
 
-/*
- * The thread connects socket `s`. Returns whether it was known before what for: the handle that it
- * has for this was seen to be made.
- */
-static __always_inline int opening_connects(const struct worker_key *thread, struct socket *s)
-{
-	struct worker *w = opening_thread(thread);
-	const struct purpose *purpose;
-	struct process_address at;
-
-	if (!w || !w->item)
-		return 0;
-	at = opening_at(thread, w->item);
-	w->item = 0;
-	purpose = bpf_map_lookup_elem(&purposes, &at);
-	if (!purpose)
-		return 0;
-	engine_connect(s, NULL, purpose);
-	bpf_map_delete_elem(&purposes, &at);
-	return 1;
-}
-
 /* Nothing will come of the handle: it is closed, or its memory is used for another one. */
 static __always_inline void opening_over(const struct process_address *at)
 {
-	struct purpose *purpose = bpf_map_lookup_elem(&purposes, at);
+	struct purpose *purpose = purposes_lookup(at);
 
 	if (!purpose)
 		return;
 	engine_opened(purpose);
 	call_limit_opened(purpose);
-	bpf_map_delete_elem(&purposes, at);
+	purposes_delete(at);
 }
 
 #endif

@@ -8,7 +8,7 @@
 #define CTXPROP_RUNTIMES_NODE_PHASE_BPF_H
 
 #include "compat.bpf.h"
-#include "engine/decide.h"
+#include "probes/decide.bpf.h"
 #include "runtimes/runtime.bpf.h"
 #include "probes/syscall.bpf.h"
 #include "probes/user.bpf.h"

@@ -115,9 +115,11 @@ static __always_inline __u32 node_caller(struct unwind *u, const struct node_cod
 	return u->mapping ? PROFILE_STOP_READ : PROFILE_STOP_MAPPING;
 }
 
-/* See runtime_unwind(). */
-static __always_inline int node_unwind(struct unwind *u, const struct node_code *code)
+/* See hook_unwind(). */
+static __always_inline int node_unwind(struct unwind *u, const struct runtime_compiled *compiled)
 {
+	const struct node_code *code = &compiled->node;
+
 	if (!node_has(u, code))
 		return 0;
 	u->sample->named_kind = RUNTIME_NODE;

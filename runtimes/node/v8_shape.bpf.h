@@ -245,7 +245,7 @@ static __always_inline struct v8_asked_shape *v8_asked_place(const struct proces
 
 static __always_inline const struct v8_shape *v8_kept_shape(const struct process_address *key)
 {
-	const struct v8_shape *shape = bpf_map_lookup_elem(&v8_shapes, key);
+	const struct v8_shape *shape = v8_shapes_lookup(key);
 	const struct v8_asked_shape *own;
 
 	if (shape)
@@ -269,7 +269,7 @@ static __always_inline void v8_keep_shape(const struct process_address *key,
 #else
 static __always_inline const struct v8_shape *v8_kept_shape(const struct process_address *key)
 {
-	return bpf_map_lookup_elem(&v8_shapes, key);
+	return v8_shapes_lookup(key);
 }
 
 /*
@@ -283,9 +283,9 @@ static __always_inline void v8_keep_shape(const struct process_address *key,
 	__u32 zero = 0;
 
 	shape = bpf_map_lookup_elem(&blank_v8_shape, &zero);
-	if (!shape || bpf_map_update_elem(&v8_shapes, key, shape, BPF_ANY))
+	if (!shape || v8_shapes_set(key, shape))
 		return;
-	shape = bpf_map_lookup_elem(&v8_shapes, key);
+	shape = v8_shapes_lookup(key);
 	if (!shape)
 		return;
 	__builtin_memcpy(shape->place, learnt->place, sizeof(shape->place));

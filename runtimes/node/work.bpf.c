@@ -6,8 +6,8 @@
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
+#include "runtimes/node/connecting.bpf.h"
 #include "runtimes/node/opening.bpf.h"
-#include "probes/step.bpf.h"
 
 #define LIBUV_REQUEST_WORK 88 /* uv_work_t.work_req, of libuv 1 */
 
@@ -21,7 +21,7 @@ VERIFIED_ALONE int work_begins(__u64 address)
 
 	if (!w)
 		return 0;
-	worker_connecting(&a);
+	node_connecting(&a);
 	at = opening_at(&thread, address);
 	work_given(&at, work_given_for(w, &a, a.named));
 	return 0;

@@ -13,44 +13,44 @@ static __always_inline struct work *work_of_thread(void)
 {
 	__u64 thread = bpf_get_current_pid_tgid();
 
-	return bpf_map_lookup_elem(&work_done, &thread);
+	return work_done_lookup(&thread);
 }
 
 /* The thread gives the work `at` to others, for a request (0: not known for which). */
 static __always_inline void work_given(const struct process_address *at, __u64 request)
 {
 	if (request)
-		bpf_map_update_elem(&works, at, &request, BPF_ANY);
+		works_set(at, &request);
 	else
-		bpf_map_delete_elem(&works, at);
+		works_delete(at);
 }
 
 /* It goes on with it, in a function at whose entry the stack ends at `stack`. */
 static __always_inline void work_goes_on(const struct process_address *at, __u64 stack)
 {
 	__u64 thread = bpf_get_current_pid_tgid();
-	const __u64 *request = bpf_map_lookup_elem(&works, at);
+	const __u64 *request = works_lookup(at);
 	struct work now = {.request = request ? *request : 0, .stack = stack};
 
 	now.returns = user_read(stack);
-	bpf_map_update_elem(&work_done, &thread, &now, BPF_ANY);
-	bpf_map_delete_elem(&works, at);
+	work_done_set(&thread, &now);
+	works_delete(at);
 }
 
 /* It reads the message `at`. Returns whether that was posted for a request. */
 static __always_inline int work_is_read(const struct process_address *at)
 {
 	__u64 thread = bpf_get_current_pid_tgid();
-	const __u64 *request = bpf_map_lookup_elem(&works, at);
+	const __u64 *request = works_lookup(at);
 	struct work now = {.request = request ? *request : 0};
 	struct runtime *runtime;
 
 	if (!now.request) {
-		bpf_map_delete_elem(&work_done, &thread);
+		work_done_delete(&thread);
 		return 0;
 	}
-	bpf_map_update_elem(&work_done, &thread, &now, BPF_ANY);
-	bpf_map_delete_elem(&works, at);
+	work_done_set(&thread, &now);
+	works_delete(at);
 	runtime = runtime_lookup(at->tgid);
 	if (runtime && !(runtime->flags & RUNTIME_MESSAGES))
 		__sync_fetch_and_or(&runtime->flags, RUNTIME_MESSAGES);

@@ -24,16 +24,16 @@ static __always_inline void callback_is_given(const struct worker_key *context, 
 	struct task given = {.request = request, .address = future, .flags = TASK_CALLBACK};
 
 	if (context->context && request)
-		bpf_map_update_elem(&tasks, context, &given, BPF_ANY);
+		tasks_set(context, &given);
 }
 
 /* Whatever was noted of this context is over, if it was such a callback's. */
 static __always_inline void callback_forget(const struct worker_key *context)
 {
-	const struct task *old = bpf_map_lookup_elem(&tasks, context);
+	const struct task *old = tasks_lookup(context);
 
 	if (old && (old->flags & TASK_CALLBACK))
-		bpf_map_delete_elem(&tasks, context);
+		tasks_delete(context);
 }
 
 /* Has one of the functions that the current thread is at this future as an argument? */
@@ -56,13 +56,13 @@ static __always_inline int callback_has(const struct runtime *runtime, __u64 fut
 static __always_inline __u64 callback_request(const struct runtime *runtime,
 					      const struct worker_key *context)
 {
-	const struct task *given = bpf_map_lookup_elem(&tasks, context);
+	const struct task *given = tasks_lookup(context);
 	__u64 request;
 
 	if (!given || !(given->flags & TASK_CALLBACK) || !callback_has(runtime, given->address))
 		return 0;
 	request = given->request;
-	bpf_map_delete_elem(&tasks, context);
+	tasks_delete(context);
 	return request;
 }
 

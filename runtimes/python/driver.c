@@ -12,6 +12,9 @@ static const struct uprobe_kind probes[PYTHON_PROBES] = {
     [PYTHON_PUT] = {.program = "probe_queue_put"},
     [PYTHON_ASKED] = {.program = "probe_queue_asked"},
     [PYTHON_GOT] = {.program = "probe_queue_got", .at_return = true},
+    [PYTHON_APPENDS] = {.program = "probe_deque_appends", .flags = RUNTIME_POOLS},
+    [PYTHON_POPS] = {.program = "probe_deque_pops", .flags = RUNTIME_POOLS},
+    [PYTHON_POPPED] = {.program = "probe_deque_popped", .flags = RUNTIME_POOLS, .at_return = true},
     [PYTHON_CALLED] = {.program = "probe_transport_called"},
     [PYTHON_ENTERS] = {.program = "probe_transport_enters"},
     [PYTHON_WRITES] = {.program = "probe_transport_writes"},
@@ -57,14 +60,17 @@ static void attached(struct classified *found, int err)
 
 static void describe(const struct classified *found, char *ret_text)
 {
-	if (found->runtime.flags & RUNTIME_COSTLY)
+	__u32 flags = found->runtime.flags;
+
+	if (flags & RUNTIME_COSTLY)
 		snprintf(ret_text, CLASSIFIED_TEXT_MAX,
 			 "profilers are not shown its contexts for some minutes, its tasks or "
 			 "greenlets change more than %d times a second",
 			 RUNTIME_CHANGES_MAX);
-	else if (found->runtime.flags & RUNTIME_TASKS)
-		snprintf(ret_text, CLASSIFIED_TEXT_MAX, "following tasks and queues of Python 3.%u",
-			 found->minor);
+	else if (flags & RUNTIME_TASKS)
+		snprintf(ret_text, CLASSIFIED_TEXT_MAX,
+			 "following tasks and queues of Python 3.%u%s", found->minor,
+			 flags & RUNTIME_POOLS ? ", and what its threads are handed" : "");
 }
 
 /* It is looked at again for probes that it needs only now. */

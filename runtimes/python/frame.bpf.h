@@ -84,7 +84,7 @@ static __always_inline const struct object *python_object(__u32 tgid, __u64 addr
 	struct process_address at = {.tgid = tgid, .address = address};
 	const struct object *object;
 
-	object = address < ADDRESSES_FROM ? NULL : bpf_map_lookup_elem(&objects, &at);
+	object = address < ADDRESSES_FROM ? NULL : object_lookup(&at);
 	return object && request_standing(object->request) != STANDING_NONE ? object : NULL;
 }
 
@@ -137,7 +137,7 @@ static __always_inline void python_look_at(struct python_walk *walk, __u64 word)
 	struct process_address at = {.tgid = walk->tgid, .address = word};
 	const struct object *object;
 
-	object = word < ADDRESSES_FROM ? NULL : bpf_map_lookup_elem(&objects, &at);
+	object = word < ADDRESSES_FROM ? NULL : object_lookup(&at);
 	if (!object)
 		return;
 	if (object->item == OBJECT_CONNECTION)
@@ -215,7 +215,7 @@ static __always_inline int python_argument_is_shared(const struct worker_key *ke
 {
 	struct process_address at = {.tgid = key->tgid, .address = object};
 	struct argument now = {.request = request, .tid = key->tid};
-	const struct argument *old = bpf_map_lookup_elem(&arguments, &at);
+	const struct argument *old = argument_lookup(&at);
 	struct worker_key other = {.tgid = key->tgid};
 	const struct worker *w;
 	int shared = 0;
@@ -227,7 +227,7 @@ static __always_inline int python_argument_is_shared(const struct worker_key *ke
 		shared = w && (w->inherited == old->request || w->made_for == old->request);
 	}
 	if (ENGINE_LEARNS)
-		bpf_map_update_elem(&arguments, &at, &now, BPF_ANY);
+		argument_set(&at, &now);
 	return shared;
 }
 
@@ -264,8 +264,8 @@ VERIFIED_ALONE int python_job_is_bare(__u32 tgid, __u64 frame, __u64 request)
 	}
 	if (!count)
 		return 1;
-	task_learn(tgid, code, fresh != 0);
-	return task_doubts(tgid, code);
+	rule_learn(tgid, code, fresh != 0);
+	return rule_doubts(tgid, code);
 }
 
 /*
@@ -275,7 +275,7 @@ VERIFIED_ALONE int python_job_is_bare(__u32 tgid, __u64 frame, __u64 request)
 VERIFIED_ALONE int python_lays_by(__u32 tgid, __u64 queue, __u64 request)
 {
 	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
-	const struct python_taken *taken = bpf_map_lookup_elem(&python_taken, &key);
+	const struct python_taken *taken = python_taken_lookup(&key);
 	struct process_address at = {.tgid = tgid, .address = queue};
 	struct queued marked = {.request = QUEUED_NO_WORK};
 	const struct object *object;
@@ -284,7 +284,7 @@ VERIFIED_ALONE int python_lays_by(__u32 tgid, __u64 queue, __u64 request)
 		object = python_object(tgid, taken->object[i]);
 		if (object && object->request == request && object->item == OBJECT_ITEM &&
 		    !object->shared) {
-			bpf_map_update_elem(&queued, &at, &marked, BPF_ANY);
+			queued_set(&at, &marked);
 			break;
 		}
 	}
@@ -336,7 +336,7 @@ static __always_inline void python_read_from(const struct process_address *at,
 	struct object now = {.request = request};
 
 	now.shared = old && (old->shared || request_standing(old->request) != STANDING_NONE);
-	bpf_map_update_elem(&objects, at, &now, BPF_ANY);
+	object_set(at, &now);
 }
 
 /* uvloop reads in no method of Python's: then it is the socket itself. */
@@ -344,7 +344,7 @@ VERIFIED_ALONE int python_reads_socket(__u32 tgid, __u64 request, __u64 socket)
 {
 	struct process_address at = {.tgid = tgid, .address = socket};
 
-	python_read_from(&at, bpf_map_lookup_elem(&objects, &at), request);
+	python_read_from(&at, object_lookup(&at), request);
 	return 0;
 }
 
@@ -367,7 +367,7 @@ VERIFIED_ALONE int python_reads(__u32 tgid, __u64 request, int blocks)
 	if (!(__u32)user_read(code + runtime->python.frames.arguments) ||
 	    at.address < ADDRESSES_FROM || python_is_plain(at.address))
 		return 0;
-	old = bpf_map_lookup_elem(&objects, &at);
+	old = object_lookup(&at);
 	if (old ? old->item != OBJECT_CONNECTION : blocks)
 		return 0;
 	python_read_from(&at, old, request);
@@ -381,8 +381,7 @@ VERIFIED_ALONE int python_reads(__u32 tgid, __u64 request, int blocks)
  */
 static __always_inline int python_is_server(__u32 tgid, __u64 rule)
 {
-	struct process_address at = {.tgid = tgid, .address = rule};
-	const struct start *seen = bpf_map_lookup_elem(&starts, &at);
+	const struct start *seen = start_lookup(tgid, rule);
 
 	return seen && seen->ended >= SERVES_MIN && !seen->outlived;
 }
@@ -404,7 +403,7 @@ VERIFIED_ALONE __u64 python_serves(__u32 tgid)
 	if (walk.frame || !walk.server)
 		return 0;
 	rule = user_read(walk.server + runtime->python.frames.code) + SERVES;
-	task_learn(tgid, rule, walk.serves != 0);
+	rule_learn(tgid, rule, walk.serves != 0);
 	return !walk.several && python_is_server(tgid, rule) ? walk.serves : 0;
 }
 
@@ -420,7 +419,7 @@ static __always_inline void python_keep(const struct worker_key *key, struct pyt
 	now.request = taken->request;
 	now.tid = key->tid;
 	taken->object[place] = address;
-	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+	object_set(&at, &now);
 }
 
 /* Is it something that a thread has taken out for another request, and may be at? */
@@ -454,16 +453,16 @@ static __always_inline int python_keep_parts(const struct worker_key *key,
 VERIFIED_ALONE int python_forget_taken(__u32 tgid)
 {
 	struct worker_key key = {.tgid = tgid, .tid = (__u32)bpf_get_current_pid_tgid()};
-	struct python_taken *taken = bpf_map_lookup_elem(&python_taken, &key);
+	struct python_taken *taken = python_taken_lookup(&key);
 	struct process_address at = {.tgid = tgid};
 	const struct object *object;
 
 	for (int i = 0; taken && i <= PYTHON_PARTS; i++) {
 		at.address = taken->object[i];
 		taken->object[i] = 0;
-		object = at.address ? bpf_map_lookup_elem(&objects, &at) : NULL;
+		object = at.address ? object_lookup(&at) : NULL;
 		if (object && object->request == taken->request && object->tid == key.tid)
-			bpf_map_delete_elem(&objects, &at);
+			object_delete(&at);
 	}
 	return 0;
 }
@@ -488,7 +487,7 @@ VERIFIED_ALONE int python_keep_item(__u32 tgid, __u64 item, __u64 request)
 	else
 		now.shared = !is_of_executor(item) && python_is_shared(tgid, item, request);
 	python_keep(&key, &taken, 0, item, now);
-	bpf_map_update_elem(&python_taken, &key, &taken, BPF_ANY);
+	python_taken_set(&key, &taken);
 	return 0;
 }
 

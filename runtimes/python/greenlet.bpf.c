@@ -6,7 +6,6 @@
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
-#include "runtimes/go/maps.bpf.h"
 #include "runtimes/python/greenlet.bpf.h"
 #include "runtimes/python/uprobe.bpf.h"
 
@@ -14,16 +13,16 @@
 static __always_inline void count_end(__u32 tgid, const struct goroutine *known)
 {
 	if (known->inherited && known->start)
-		task_learn(tgid, known->start, 1);
+		rule_learn(tgid, known->start, 1);
 }
 
 static __always_inline void forget(const struct worker_key *key)
 {
-	const struct goroutine *known = bpf_map_lookup_elem(&goroutines, key);
+	const struct goroutine *known = goroutine_lookup(key);
 
 	if (known) {
 		count_end(key->tgid, known);
-		bpf_map_delete_elem(&goroutines, key);
+		goroutine_delete(key);
 	}
 	if (worker_lookup(key))
 		worker_delete(key);
@@ -35,7 +34,7 @@ static __always_inline void forget(const struct worker_key *key)
  */
 static __always_inline void inherit(const struct worker_key *maker, struct goroutine *made)
 {
-	const struct goroutine *known = bpf_map_lookup_elem(&goroutines, maker);
+	const struct goroutine *known = goroutine_lookup(maker);
 	__u64 own = goroutine_reads(maker);
 	struct python_begun begun = {};
 
@@ -65,7 +64,7 @@ int probe_greenlet_made(struct pt_regs *ctx)
 	if (maker.context)
 		inherit(&maker, &made);
 	if (made.inherited)
-		bpf_map_update_elem(&goroutines, &child, &made, BPF_ANY);
+		goroutine_set(&child, &made);
 	return 0;
 }
 

@@ -8,8 +8,7 @@
 #define CTXPROP_RUNTIMES_PYTHON_GREENLET_BPF_H
 
 #include "compat.bpf.h"
-#include "runtimes/go/goroutine.bpf.h"
-#include "runtimes/go/maps.bpf.h"
+#include "runtimes/goroutine.bpf.h"
 #include "runtimes/python/greenlet_state.bpf.h"
 #include "runtimes/python/stack.bpf.h"
 #include "runtimes/python/task.bpf.h"
@@ -39,13 +38,6 @@ static __always_inline __u64 python_worker(const struct runtime *runtime, __u32 
 	return context ? context : greenlet_current(runtime, tgid);
 }
 
-static __always_inline int greenlet_is_current(const struct runtime *runtime,
-					       const struct worker_key *key)
-{
-	return runtime && runtime->kind == RUNTIME_PYTHON && key->context &&
-	       greenlet_current(runtime, key->tgid) == key->context;
-}
-
 /*
  * The current greenlet has been made by another one, and does something for the first time: what
  * it was begun with is known by now. One that makes its like may do so for whatever comes next.
@@ -53,7 +45,7 @@ static __always_inline int greenlet_is_current(const struct runtime *runtime,
 VERIFIED_ALONE int greenlet_settle(__u32 tgid, __u64 greenlet)
 {
 	struct worker_key key = {.tgid = tgid, .context = greenlet};
-	struct goroutine *known = bpf_map_lookup_elem(&goroutines, &key);
+	struct goroutine *known = goroutine_lookup(&key);
 	struct python_begun begun = {};
 
 	if (!known || known->start || !known->inherited)
@@ -97,8 +89,10 @@ VERIFIED_ALONE __u64 greenlet_calls(__u32 tgid, struct named *ret_named)
 	if (!key.context)
 		return 0;
 	*ret_named = greenlet_request(&key);
-	known = bpf_map_lookup_elem(&goroutines, &key);
-	if (ENGINE_LEARNS && known)
+	if (!ENGINE_LEARNS)
+		return key.context;
+	known = goroutine_lookup(&key);
+	if (known)
 		known->flags |= GOROUTINE_CALLED;
 	return key.context;
 }

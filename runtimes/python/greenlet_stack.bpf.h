@@ -28,7 +28,7 @@ VERIFIED_ALONE __u32 greenlet_end_offset(__u64 first)
 }
 
 /*
- * As runtime_stack_end(), of a process that has greenlets. Of the one that is at work all is on the
+ * As hook_stack_end(), of a process that has greenlets. Of the one that is at work all is on the
  * stack: if some of it was put elsewhere another one takes its place just now.
  */
 static __always_inline __u64 greenlet_stack_end(const struct runtime *runtime)

@@ -44,6 +44,7 @@ struct runtime_python {
 #define PYTHON_TYPE           8         /* PyObject.ob_type */
 #define PYTHON_TYPE_NAME      24        /* PyTypeObject.tp_name: address of a text */
 #define PYTHON_TYPE_FLAGS     168       /* PyTypeObject.tp_flags */
+#define PYTHON_TYPE_BASE      256       /* PyTypeObject.tp_base: address of a type */
 #define PYTHON_NUMBER         (1 << 24) /* of these: int and bool, */
 #define PYTHON_LIST           (1 << 25)
 #define PYTHON_TUPLE          (1 << 26)
@@ -125,9 +126,17 @@ struct queued {
 
 /*
  * In place of a request, at the address of a queue: it holds things that are used and put back, or
- * stored, or taken several at a time. It hands over nothing.
+ * stored. It hands over nothing.
  */
 #define QUEUED_NO_WORK (~0ULL)
+/*
+ * The same: threads that do nothing about what they took have taken the next. For each time that
+ * they have it is not believed until they were seen so often to be done with it (`queue`: how often
+ * yet), up to so many times.
+ */
+#define QUEUED_KEPT     (~0ULL - 1)
+#define QUEUED_KEEP     16
+#define QUEUED_KEEP_MAX 64
 
 #define PYTHON_PARTS 4 /* of an item that is a tuple or a list: the first ones are looked at */
 
@@ -135,13 +144,6 @@ struct queued {
 struct python_taken {
 	__u64 request;
 	__u64 object[1 + PYTHON_PARTS]; /* addresses: the item, its parts; 0: none */
-};
-
-/* Map `arguments`, by the address of an object: who was given it with a job of an executor last. */
-struct argument {
-	__u64 request; /* the job was put in for this */
-	__u32 tid;     /* of the thread that was at it */
-	__u32 reserved;
 };
 
 /* Where things stand in objects of uvloop and in structs of libuv 1, in all versions. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,20 +7,40 @@
 
 #define NAME_MAX_SIZE 64
 
+/* struct PyMethodDef: address of the name, of the function, and two words more. */
+#define METHOD_FUNCTION 8
+#define METHOD_BYTES    32
+
 struct search {
+	const char *before; /* the method that stands before it is wanted; NULL: it is */
 	int (*found)(__u64 address, void *data);
 	void *data;
 	int count; /* or what `found` returned below 0 */
 };
 
-/* Something points at the name: is it struct PyMethodDef, the function next to it? */
+static bool has_name(struct elf_image *image, __u64 method, const char *name)
+{
+	const size_t size = strlen(name) + 1;
+	char text[NAME_MAX_SIZE];
+	__u64 address;
+
+	return size <= sizeof(text) && !elf_image_pointer(image, method, &address) &&
+	       !elf_image_read(image, address, text, size) && !memcmp(text, name, size);
+}
+
+/* Something points at the name: is it a method's, which has a function? */
 static int look_behind(struct elf_image *image, __u64 where, void *data)
 {
 	struct search *search = data;
 	__u64 function, offset;
 	int err;
 
-	if (elf_image_relocation(image, where + sizeof(__u64), &function) ||
+	if (search->before) {
+		where -= METHOD_BYTES;
+		if (!has_name(image, where, search->before))
+			return 0;
+	}
+	if (elf_image_pointer(image, where + METHOD_FUNCTION, &function) ||
 	    elf_image_offset(image, function, &offset))
 		return 0;
 	err = search->found(function, search->data);
@@ -43,10 +64,8 @@ static void look_for(struct elf_image *image, const struct elf_section *strings,
 	}
 }
 
-int python_methods_each(struct elf_image *image, const char *name,
-			int (*found)(__u64 address, void *data), void *data)
+static int each(struct elf_image *image, const char *name, struct search *search)
 {
-	struct search search = {.found = found, .data = data};
 	struct elf_section strings;
 	char wanted[NAME_MAX_SIZE];
 	size_t size;
@@ -55,8 +74,24 @@ int python_methods_each(struct elf_image *image, const char *name,
 		return 0;
 	/* Behind the end of another text; or it is the end of one: linkers let them share it. */
 	size = (size_t)snprintf(wanted, sizeof(wanted), "%c%s", '\0', name) + 1;
-	look_for(image, &strings, wanted, size, size - 1, &search);
-	if (!search.count)
-		look_for(image, &strings, wanted + 1, size - 1, size - 1, &search);
-	return search.count;
+	look_for(image, &strings, wanted, size, size - 1, search);
+	if (!search->count)
+		look_for(image, &strings, wanted + 1, size - 1, size - 1, search);
+	return search->count;
+}
+
+int python_methods_each(struct elf_image *image, const char *name,
+			int (*found)(__u64 address, void *data), void *data)
+{
+	struct search search = {.found = found, .data = data};
+
+	return each(image, name, &search);
+}
+
+int python_methods_each_before(struct elf_image *image, const char *name, const char *behind,
+			       int (*found)(__u64 address, void *data), void *data)
+{
+	struct search search = {.before = name, .found = found, .data = data};
+
+	return each(image, behind, &search);
 }

@@ -12,4 +12,8 @@
 int python_methods_each(struct elf_image *image, const char *name,
 			int (*found)(__u64 address, void *data), void *data);
 
+/* The same, for those that stand right before a method with the name `behind`. */
+int python_methods_each_before(struct elf_image *image, const char *name, const char *behind,
+			       int (*found)(__u64 address, void *data), void *data);
+
 #endif

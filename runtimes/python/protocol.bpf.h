@@ -40,7 +40,7 @@ static __always_inline const struct object *protocol_object(__u32 tgid, __u64 ad
 	struct process_address at = {.tgid = tgid, .address = address};
 	const struct object *object;
 
-	object = address < ADDRESSES_FROM ? NULL : bpf_map_lookup_elem(&objects, &at);
+	object = address < ADDRESSES_FROM ? NULL : object_lookup(&at);
 	return object && object->item == item ? object : NULL;
 }
 
@@ -64,7 +64,7 @@ static __always_inline void protocol_is_of(__u32 tgid, __u64 protocol, __u64 tra
 
 	if (old && old->tid == now.tid && old->request != transport)
 		now.shared = old->shared || protocol_read(tgid, old->request);
-	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+	object_set(&at, &now);
 }
 
 /* The socket that the current thread has read last, in this turn of its loop; 0: none is known. */

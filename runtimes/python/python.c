@@ -272,6 +272,29 @@ static int open_program(const struct subject *subject, struct elf_image *image,
 	return library_program_bias(subject, elf_image_entry(image), &ret->bias);
 }
 
+/*
+ * The methods of deques by which queue.Queue puts and takes, or none of them. In the table of
+ * methods `append` stands before `appendleft`, which no other type has.
+ */
+static void find_deque(const struct interpreter *interpreter, struct python *python)
+{
+	struct module module = {.image = interpreter->image,
+				.python = python,
+				.index = interpreter->file,
+				.probe = PYTHON_APPENDS};
+	const __u32 site_count = python->sites.count;
+	int appends, pops, popped;
+
+	appends =
+	    python_methods_each_before(module.image, "append", "appendleft", add_site, &module);
+	module.probe = PYTHON_POPS;
+	pops = python_methods_each(module.image, "popleft", add_site, &module);
+	module.probe = PYTHON_POPPED;
+	popped = python_methods_each(module.image, "popleft", add_site, &module);
+	if (appends != 1 || pops != 1 || popped != 1)
+		python->sites.count = site_count;
+}
+
 static int look_at_all(const struct subject *subject, const struct interpreter *interpreter,
 		       struct python *python, enum why *ret_why)
 {
@@ -290,8 +313,10 @@ static int look_at_all(const struct subject *subject, const struct interpreter *
 	for (int file = PYTHON_ASYNCIO; !err && file < PYTHON_WANTED; file++)
 		err = look_at_module(subject, python, file);
 	/* Behind all that is needed: nothing is lost if there is no more room. */
-	if (!err && python->sites.count)
+	if (!err && python->sites.count) {
+		find_deque(interpreter, python);
 		python_steps_of_contexts(interpreter->image, interpreter->file, &python->sites);
+	}
 	if (!err)
 		*ret_why = WHY_NONE;
 	return err;

@@ -15,6 +15,9 @@ enum python_probe {
 	PYTHON_PUT,            /* _queue.SimpleQueue.put, put_nowait */
 	PYTHON_ASKED,          /* _queue.SimpleQueue.get, get_nowait */
 	PYTHON_GOT,            /* their return */
+	PYTHON_APPENDS,        /* collections.deque.append: queue.Queue has a deque */
+	PYTHON_POPS,           /* collections.deque.popleft */
+	PYTHON_POPPED,         /* its return */
 	PYTHON_CALLED,         /* uvloop calls PyGILState_Ensure */
 	PYTHON_ENTERS,         /* uvloop: Context_Enter */
 	PYTHON_WRITES,         /* uvloop.loop.UVStream.write, writelines */

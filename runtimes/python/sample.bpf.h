@@ -61,7 +61,7 @@ static long python_sample_step(__u32 i, struct python_stack *stack)
 	return 0;
 }
 
-/* As runtime_stack_end(). */
+/* As hook_stack_end(). */
 static __always_inline __u64 python_stack_end(const struct runtime *runtime)
 {
 	return runtime->python.greenlets ? greenlet_stack_end(runtime) : FRAME_STACK_EVER;

@@ -12,7 +12,9 @@
 
 #include "probes/show.bpf.h"
 #include "runtimes/python/maps.bpf.h"
+#include "runtimes/python/thread.bpf.h"
 #include "runtimes/python/uprobe.bpf.h"
+#include "runtimes/python/worker.bpf.h"
 #include "runtimes/shown.bpf.h"
 
 /* The process, if its tasks and greenlets are followed and shown; NULL: it is not. */
@@ -40,10 +42,10 @@ static __always_inline void worker_of_python(struct actor *a, const struct runti
 	actor_named(a, named);
 	made_for = actor_made_for(a);
 	if (made_for)
-		a->doubtful = python_thread_is_given(runtime, a->key.tgid, made_for);
+		a->doubtful = python_thread_given(runtime, a->key.tgid, made_for);
 }
 
-/* As work_begin(), in a process of Python: other runtimes are no part of these programs. */
+/* As work_begin(), in a process of Python. */
 VERIFIED_ALONE int shown_begin(struct work_asked *ret_asked)
 {
 	const struct runtime *runtime = runtime_lookup(bpf_get_current_pid_tgid() >> 32);

@@ -30,23 +30,21 @@ static __always_inline __u64 python_step_reads(const struct runtime *runtime, __
 }
 
 /* Something was read. */
-static __always_inline void python_show_current(void)
+static __always_inline void python_read_shown(const struct runtime *runtime,
+					      const struct worker_key *thread)
 {
-	__u64 now = bpf_get_current_pid_tgid(), id;
-	struct worker_key thread = {.tgid = now >> 32, .tid = (__u32)now};
-	const struct runtime *runtime = runtime_lookup(thread.tgid);
 	struct traces_ctx shown;
 	struct request *r;
+	__u64 id;
 
-	if (!runtime || runtime->kind != RUNTIME_PYTHON || !(runtime->flags & RUNTIME_SHOWN) ||
-	    !(runtime->flags & RUNTIME_TASKS))
+	if (!(runtime->flags & RUNTIME_SHOWN) || !(runtime->flags & RUNTIME_TASKS))
 		return;
-	id = python_step_reads(runtime, thread.tgid);
+	id = python_step_reads(runtime, thread->tgid);
 	r = request_lookup(id);
 	if (!r)
 		return;
 	shown = *request_shown(r, id);
-	thread_begins_step(&thread, r, id, &shown);
+	thread_begins_step(thread, r, id, &shown);
 }
 
 #endif

@@ -33,16 +33,16 @@ static __always_inline __u64 kept_register(volatile const struct pt_regs *ctx, _
 /* What was known of a context whose memory is used again: if it was a task's, that is over. */
 static __always_inline void forget(const struct worker_key *key)
 {
-	const struct task *old = bpf_map_lookup_elem(&tasks, key);
+	const struct task *old = tasks_lookup(key);
 
 	if (old && old->request && (old->flags & TASK_MADE) && (old->flags & TASK_CALLED))
-		task_learn(key->tgid, TASK_RULE_MADE, 1);
+		rule_learn(key->tgid, TASK_RULE_MADE, 1);
 	if (old && old->request && (old->flags & (TASK_MADE | TASK_OUTLIVES)) == TASK_MADE)
-		task_learn(key->tgid, TASK_RULE_KEPT, 1);
+		rule_learn(key->tgid, TASK_RULE_KEPT, 1);
 	if (old && (old->flags & TASK_THROUGH))
-		task_learn(key->tgid, TASK_RULE_EAGER, 0);
+		rule_learn(key->tgid, TASK_RULE_EAGER, 0);
 	if (old)
-		bpf_map_delete_elem(&tasks, key);
+		tasks_delete(key);
 	if (worker_lookup(key))
 		worker_delete(key);
 }
@@ -127,7 +127,7 @@ int probe_task_made(struct pt_regs *ctx)
 	forget(&child);
 	inherit(runtime, &parent, &made);
 	if (child.context)
-		bpf_map_update_elem(&tasks, &child, &made, BPF_ANY);
+		tasks_set(&child, &made);
 	return 0;
 }
 
@@ -144,7 +144,7 @@ static __always_inline void give(const struct runtime *runtime, const struct wor
 
 	if (!task) {
 		forget(to);
-		bpf_map_update_elem(&tasks, to, &first, BPF_ANY);
+		tasks_set(to, &first);
 		return;
 	}
 	if (task->request == request)
@@ -172,7 +172,7 @@ static __always_inline void learn_kept(__u32 tgid, struct task *task)
 	    request_lookup(task->request))
 		return;
 	task->flags |= TASK_OUTLIVES;
-	task_learn(tgid, TASK_RULE_KEPT, 0);
+	rule_learn(tgid, TASK_RULE_KEPT, 0);
 }
 
 /* Whoever wakes it. */

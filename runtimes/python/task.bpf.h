@@ -11,6 +11,7 @@
 #include "engine/learns.h"
 #include "engine/maps.bpf.h"
 #include "runtimes/python/maps.bpf.h"
+#include "runtimes/rule.bpf.h"
 #include "runtimes/runtime.bpf.h"
 #include "engine/standing.h"
 #include "runtimes/python/state.bpf.h"
@@ -52,7 +53,7 @@ static __always_inline __u64 task_that_waits(const struct runtime *runtime, __u6
 static __always_inline struct task *task_lookup(const struct runtime *runtime,
 						const struct worker_key *key)
 {
-	struct task *task = bpf_map_lookup_elem(&tasks, key);
+	struct task *task = tasks_lookup(key);
 
 	if (!task || (task->flags & TASK_CALLBACK))
 		return NULL;
@@ -63,50 +64,6 @@ static __always_inline struct task *task_lookup(const struct runtime *runtime,
 static __always_inline int task_is_blank(const struct task *task)
 {
 	return !task->request && !(task->flags & TASK_WOKEN);
-}
-
-/* One more piece of evidence that a rule (its number, or a place in code) is right, or wrong. */
-static __always_inline void task_learn(__u32 tgid, __u64 rule, int right)
-{
-	struct process_address at = {.tgid = tgid, .address = rule};
-	struct start *seen = bpf_map_lookup_elem(&starts, &at);
-	struct start first = {.ended = right != 0, .outlived = right == 0};
-
-	if (!ENGINE_LEARNS)
-		return;
-	if (!seen)
-		bpf_map_update_elem(&starts, &at, &first, BPF_NOEXIST);
-	else if (right)
-		__sync_fetch_and_add(&seen->ended, 1);
-	else
-		__sync_fetch_and_add(&seen->outlived, 1);
-}
-
-/* Is a rule in doubt? Then it is believed only if no other request could be meant. */
-static __always_inline int task_doubts(__u32 tgid, __u64 rule)
-{
-	struct process_address at = {.tgid = tgid, .address = rule};
-	const struct start *seen = bpf_map_lookup_elem(&starts, &at);
-
-	return !seen || !start_is_trusted(seen);
-}
-
-/* The same of a rule that must never have been broken. */
-static __always_inline int task_may_break(__u32 tgid, __u64 rule)
-{
-	struct process_address at = {.tgid = tgid, .address = rule};
-	const struct start *seen = bpf_map_lookup_elem(&starts, &at);
-
-	return !seen || !start_is_trusted(seen) || seen->outlived;
-}
-
-/* Was a rule broken so often that it means nothing? */
-static __always_inline int task_denies(__u32 tgid, __u64 rule)
-{
-	struct process_address at = {.tgid = tgid, .address = rule};
-	const struct start *seen = bpf_map_lookup_elem(&starts, &at);
-
-	return seen && seen->outlived && !start_is_trusted(seen);
 }
 
 /* The task that made this one; NULL: none did, or it is over. */
@@ -242,7 +199,7 @@ static __always_inline void task_has_waited(const struct runtime *runtime, __u32
 		return;
 	task_settle(runtime, tgid, task);
 	if (!(before & TASK_ORPHAN))
-		task_learn(tgid, TASK_RULE_EAGER, !(task->flags & TASK_ORPHAN));
+		rule_learn(tgid, TASK_RULE_EAGER, !(task->flags & TASK_ORPHAN));
 	task->flags &= ~(TASK_EAGER | TASK_THROUGH);
 	maker = before & TASK_EAGER ? task_maker(runtime, tgid, task) : NULL;
 	if (maker)
@@ -268,12 +225,7 @@ static __always_inline __u64 task_function(const struct runtime *runtime, const 
 static __always_inline int task_is_odd(const struct runtime *runtime, __u32 tgid,
 				       const struct task *task)
 {
-	struct process_address at = {.tgid = tgid};
-
-	if (!(task->flags & TASK_LATE))
-		return 0;
-	at.address = task_function(runtime, task);
-	return !bpf_map_lookup_elem(&starts, &at);
+	return (task->flags & TASK_LATE) && !start_lookup(tgid, task_function(runtime, task));
 }
 
 /* Does a task wait for this one, and for nothing else, that works for the same request? */
@@ -298,12 +250,12 @@ static __always_inline int task_is_awaited(const struct runtime *runtime, __u32 
 static __always_inline int task_doubts_maker(const struct runtime *runtime, __u32 tgid,
 					     const struct task *task)
 {
-	if (!task_doubts(tgid, TASK_RULE_MADE))
+	if (!rule_doubts(tgid, TASK_RULE_MADE))
 		return 0;
-	if (ENGINE_LEARNS || task_denies(tgid, TASK_RULE_MADE))
+	if (ENGINE_LEARNS || rule_denies(tgid, TASK_RULE_MADE))
 		return 1;
-	return !task_is_awaited(runtime, tgid, task) && task_doubts(tgid, TASK_RULE_KEPT) &&
-	       (!(task->flags & TASK_FIRST) || task_doubts(tgid, task_function(runtime, task)));
+	return !task_is_awaited(runtime, tgid, task) && rule_doubts(tgid, TASK_RULE_KEPT) &&
+	       (!(task->flags & TASK_FIRST) || rule_doubts(tgid, task_function(runtime, task)));
 }
 
 /* What a task works on that has read no request itself. */
@@ -316,18 +268,18 @@ static __always_inline struct named task_given(const struct runtime *runtime, __
 		return (struct named){};
 	if (!request_lookup(named.request)) {
 		if (task->flags & TASK_MADE)
-			task_learn(tgid, TASK_RULE_MADE, 0);
+			rule_learn(tgid, TASK_RULE_MADE, 0);
 		if (ENGINE_LEARNS)
 			task->request = 0;
 		return (struct named){};
 	}
-	if ((task->flags & TASK_WOKEN) && task_denies(tgid, TASK_RULE_WOKEN))
+	if ((task->flags & TASK_WOKEN) && rule_denies(tgid, TASK_RULE_WOKEN))
 		return (struct named){};
 	if (task_is_orphan(tgid, task))
 		named.doubtful = DOUBT_ALL;
-	else if (((task->flags & TASK_WOKEN) && task_doubts(tgid, TASK_RULE_WOKEN)) ||
+	else if (((task->flags & TASK_WOKEN) && rule_doubts(tgid, TASK_RULE_WOKEN)) ||
 		 ((task->flags & TASK_MADE) && task_doubts_maker(runtime, tgid, task)) ||
-		 (task_is_within(runtime, task) && task_doubts(tgid, TASK_RULE_EAGER)))
+		 (task_is_within(runtime, task) && rule_doubts(tgid, TASK_RULE_EAGER)))
 		named.doubtful = DOUBT_OTHERS;
 	return named;
 }
@@ -391,7 +343,7 @@ VERIFIED_ALONE int task_is_seen_to_respond(__u32 tgid, const struct task *task, 
 
 	for (int i = 0; i < TASK_MAKERS && runtime && task && task->request == request; i++) {
 		if (task->flags & (TASK_FIRST | TASK_LATE)) {
-			task_learn(tgid, task_function(runtime, task), 1);
+			rule_learn(tgid, task_function(runtime, task), 1);
 			return 0;
 		}
 		task = task_maker(runtime, tgid, task);
@@ -423,7 +375,7 @@ static __always_inline void task_responds(__u32 tgid, __u64 by, __u64 request)
 	const struct request *r = request_lookup(request);
 
 	if (r && (r->flags & REQUEST_WOKE))
-		task_learn(tgid, TASK_RULE_WOKEN, by == request);
+		rule_learn(tgid, TASK_RULE_WOKEN, by == request);
 }
 
 #endif

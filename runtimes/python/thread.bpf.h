@@ -77,9 +77,9 @@ static __always_inline int python_thread_is_bare(const struct runtime *runtime, 
 	return job && python_job_is_bare(tgid, job, request);
 }
 
-/* As thread_is_given(). */
-static __always_inline enum given python_thread_is_given(const struct runtime *runtime, __u32 tgid,
-							 __u64 request)
+/* As hook_thread_given(). */
+static __always_inline enum given python_thread_given(const struct runtime *runtime, __u32 tgid,
+						      __u64 request)
 {
 	return python_thread_is_bare(runtime, tgid, request) ? GIVEN_NOTHING : GIVEN_OWN;
 }

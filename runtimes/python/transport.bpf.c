@@ -63,7 +63,7 @@ static __always_inline int is_afterwards(const struct runtime *runtime, const st
 	const struct task *task = task_lookup(runtime, by);
 
 	return task && task->request && request_standing(task->request) == STANDING_NONE &&
-	       bpf_map_lookup_elem(&objects, &at);
+	       object_lookup(&at);
 }
 
 /* UVStream.write and writelines: self. Others may write before it is sent, for the same request. */
@@ -79,11 +79,11 @@ int probe_transport_writes(struct pt_regs *ctx)
 	now.position = transport_position(socket);
 	if (now.by.context)
 		is_at(runtime, &now);
-	old = bpf_map_lookup_elem(&written, &socket);
+	old = written_lookup(&socket);
 	if (old && old->position == now.position && old->by.tgid == now.by.tgid)
 		old->shared |= old->named.request != now.named.request;
 	else
-		bpf_map_update_elem(&written, &socket, &now, BPF_ANY);
+		written_set(&socket, &now);
 	return 0;
 }
 

@@ -62,7 +62,7 @@ VERIFIED_ALONE __u64 transport_of_protocol(__u64 protocol)
 /* Who has written what is sent now; NULL: nobody that is known. */
 static __always_inline const struct written *transport_writer(__u32 tgid, __u64 socket)
 {
-	const struct written *noted = bpf_map_lookup_elem(&written, &socket);
+	const struct written *noted = written_lookup(&socket);
 
 	if (!noted || noted->by.tgid != tgid || noted->shared ||
 	    noted->position != transport_position(socket))

@@ -14,19 +14,25 @@ static __always_inline int runtime_has_tasks(const struct runtime *runtime)
 	return runtime && runtime->kind == RUNTIME_PYTHON && (runtime->flags & RUNTIME_TASKS);
 }
 
-/* Python: the context that has been entered, or the greenlet, or the thread. */
-static __always_inline enum runtime_worker runtime_python(const struct runtime *runtime,
-							  struct worker_key *key)
+/* The context that has been entered, or the greenlet, or the thread. */
+static __always_inline enum runtime_worker python_who_works(const struct runtime *runtime,
+							    struct worker_key *key)
 {
+	if (!runtime_has_tasks(runtime))
+		return RUNTIME_WORKER_THREAD;
 	return runtime_object(key, python_worker(runtime, key->tgid));
 }
 
-/* Has the thread a request of its own, or out of a queue, whatever context it has entered since? */
+/*
+ * Has the thread a request of its own, or out of a queue, whatever context it has entered since?
+ * What it took out for nobody that is known tells nothing.
+ */
 static __always_inline int runtime_thread_serves(const struct worker_key *thread)
 {
 	const struct worker *w = worker_lookup(thread);
 
-	return w && !w->turn.item && (worker_only(w) || w->inherited_by == EVIDENCE_TASK);
+	return w && !w->turn.item &&
+	       (worker_only(w) || (w->inherited && w->inherited_by == EVIDENCE_TASK));
 }
 
 /* Has it what it took out of a queue? That counts only while it has. */
@@ -45,8 +51,8 @@ static __always_inline int runtime_thread_is_known(const struct worker_key *thre
 	return w && (w->taken || w->turn.item || w->made_for || w->queue);
 }
 
-/* As runtime_worker() for Python, with the request of the context, of a greenlet, or of a task that
- * waits. */
+/* As python_who_works(), with the request of the context, of a greenlet, or of a task that waits.
+ */
 static __always_inline enum runtime_worker
 runtime_task(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
@@ -77,14 +83,25 @@ runtime_task(const struct runtime *runtime, struct worker_key *key, struct named
 	return holds ? who : RUNTIME_WORKER_UNKNOWN;
 }
 
-/* As runtime_task(), for who sends on a socket: of uvloop's it is who has written. */
-static __always_inline enum runtime_worker runtime_transport(const struct runtime *runtime,
-							     struct worker_key *key, __u64 socket,
-							     struct named *ret_named)
+static __always_inline enum runtime_worker
+python_who_connects(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
+{
+	if (!runtime_has_tasks(runtime))
+		return RUNTIME_WORKER_THREAD;
+	return runtime_task(runtime, key, ret_named);
+}
+
+/* The same, for who sends on a socket at this address: of uvloop's it is who has written. */
+static __always_inline enum runtime_worker python_who_calls(const struct runtime *runtime,
+							    struct worker_key *key, __u64 socket,
+							    const struct socket *s,
+							    struct named *ret_named)
 {
 	const struct written *written = NULL;
 	struct task *task;
 
+	if (!runtime_has_tasks(runtime))
+		return RUNTIME_WORKER_THREAD;
 	if (runtime->flags & RUNTIME_TRANSPORTS)
 		written = transport_writer(key->tgid, socket);
 	if (!written)
@@ -98,8 +115,8 @@ static __always_inline enum runtime_worker runtime_transport(const struct runtim
 }
 
 /* A response is sent: by the current context, or by that which has written it. */
-static __always_inline void runtime_task_responds(const struct runtime *runtime, __u32 tgid,
-						  __u64 request, __u64 socket)
+static __always_inline void python_response_begins(const struct runtime *runtime, __u32 tgid,
+						   __u64 request, __u64 socket)
 {
 	struct worker_key key = {.tgid = tgid, .context = task_current(runtime)};
 	const struct written *written;

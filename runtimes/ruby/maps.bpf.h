@@ -38,4 +38,49 @@ struct {
 	__type(value, struct ruby_thread);
 } blank_ruby_thread __weak SEC(".maps");
 
+static __always_inline struct ruby_thread *ruby_threads_lookup(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&ruby_threads, key);
+}
+
+/* Unless it is there. */
+static __always_inline void ruby_threads_add(const struct process_address *key,
+					     const struct ruby_thread *first)
+{
+	bpf_map_update_elem(&ruby_threads, key, first, BPF_NOEXIST);
+}
+
+static __always_inline struct ruby_queue *ruby_queues_lookup(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&ruby_queues, key);
+}
+
+/* Unless it is there. */
+static __always_inline void ruby_queues_add(const struct process_address *key,
+					    const struct ruby_queue *first)
+{
+	bpf_map_update_elem(&ruby_queues, key, first, BPF_NOEXIST);
+}
+
+static __always_inline struct ruby_item *ruby_places_lookup(const struct ruby_place *key)
+{
+	return bpf_map_lookup_elem(&ruby_places, key);
+}
+
+static __always_inline void ruby_places_set(const struct ruby_place *key,
+					    const struct ruby_item *now)
+{
+	bpf_map_update_elem(&ruby_places, key, now, BPF_ANY);
+}
+
+static __always_inline void ruby_places_delete(const struct ruby_place *key)
+{
+	bpf_map_delete_elem(&ruby_places, key);
+}
+
+static __always_inline struct ruby_thread *blank_ruby_thread_lookup(const __u32 *key)
+{
+	return bpf_map_lookup_elem(&blank_ruby_thread, key);
+}
+
 #endif

@@ -8,9 +8,10 @@
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
-#include "probes/actor.bpf.h"
+#include "probes/decide.bpf.h"
 #include "runtimes/ruby/maps.bpf.h"
 #include "runtimes/ruby/queue.bpf.h"
+#include "runtimes/ruby/worker.bpf.h"
 
 /* Who is at which queue. */
 struct at_queue {
@@ -49,7 +50,7 @@ int probe_ruby_put(struct pt_regs *ctx)
 	if (!known)
 		return 0;
 	place.number = known->taken + (__u32)ruby_array_length(ctx->rdi);
-	bpf_map_update_elem(&ruby_places, &place, &now, BPF_ANY);
+	ruby_places_set(&place, &now);
 	return 0;
 }
 
@@ -67,10 +68,10 @@ int probe_ruby_taken(struct pt_regs *ctx)
 		return 0;
 	item = ruby_array_first(ctx->rdi);
 	place.number = __sync_fetch_and_add(&known->taken, 1);
-	found = bpf_map_lookup_elem(&ruby_places, &place);
+	found = ruby_places_lookup(&place);
 	request = found && found->item == item ? found->request : 0;
 	if (found)
-		bpf_map_delete_elem(&ruby_places, &place);
+		ruby_places_delete(&place);
 	ruby_takes(at.tgid, at.context, at.queue, item, request);
 	return 0;
 }

@@ -15,12 +15,12 @@
 static __always_inline struct ruby_queue *ruby_queue_make(__u32 tgid, __u64 queue)
 {
 	struct process_address at = {.tgid = tgid, .address = queue};
-	struct ruby_queue none = {}, *known = bpf_map_lookup_elem(&ruby_queues, &at);
+	struct ruby_queue none = {}, *known = ruby_queues_lookup(&at);
 
 	if (known)
 		return known;
-	bpf_map_update_elem(&ruby_queues, &at, &none, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&ruby_queues, &at);
+	ruby_queues_add(&at, &none);
+	return ruby_queues_lookup(&at);
 }
 
 static __always_inline __u64 ruby_array_length(__u64 array)
@@ -145,12 +145,12 @@ static __always_inline void ruby_keep(__u32 tgid, __u64 address, __u64 request)
 
 	if (!ruby_is_object(address))
 		return;
-	old = bpf_map_lookup_elem(&objects, &at);
+	old = object_lookup(&at);
 	if (old && !old->item && request_standing(old->request) != STANDING_NONE)
 		return; /* a connection */
 	now.shared =
 	    old && old->request != request && request_standing(old->request) != STANDING_NONE;
-	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+	object_set(&at, &now);
 }
 
 /* So was an item, of which the parts may be all that is kept. */
@@ -174,7 +174,7 @@ VERIFIED_ALONE int ruby_keep_item(__u32 tgid, __u64 item, __u64 request)
 static __always_inline int ruby_is_lent(__u32 tgid, const struct worker *w)
 {
 	struct process_address at = {.tgid = tgid, .address = w->queue};
-	const struct ruby_queue *known = bpf_map_lookup_elem(&ruby_queues, &at);
+	const struct ruby_queue *known = ruby_queues_lookup(&at);
 
 	return known && (known->flags & RUBY_QUEUE_LENDS);
 }
@@ -222,7 +222,7 @@ static __always_inline void ruby_learn_works(__u32 tgid, const struct worker *w,
 					     const struct ruby_thread *thread)
 {
 	struct process_address at = {.tgid = tgid, .address = w->queue};
-	struct ruby_queue *known = bpf_map_lookup_elem(&ruby_queues, &at);
+	struct ruby_queue *known = ruby_queues_lookup(&at);
 
 	if (known && ((w->flags & WORKER_CALLED) || (thread && thread->called)))
 		known->flags |= RUBY_QUEUE_WORKS;

@@ -33,10 +33,10 @@ static __always_inline void ruby_reads(__u32 tgid, __u64 context, __u64 request)
 	if (!ruby_is_object(at.address) ||
 	    (user_read(at.address) & RUBY_TYPE_MASK) != RUBY_TYPE_FILE)
 		return;
-	old = bpf_map_lookup_elem(&objects, &at);
+	old = object_lookup(&at);
 	now.shared =
 	    old && !old->item && (old->shared || request_standing(old->request) != STANDING_NONE);
-	bpf_map_update_elem(&objects, &at, &now, BPF_ANY);
+	object_set(&at, &now);
 }
 
 /* A walk over a stack. */
@@ -65,7 +65,7 @@ static __always_inline void ruby_walk_word(struct ruby_walk *walk, __u64 word)
 
 	if (!ruby_is_object(word))
 		return;
-	object = bpf_map_lookup_elem(&objects, &at);
+	object = object_lookup(&at);
 	if (!object || request_standing(object->request) == STANDING_NONE)
 		return;
 	if (object->item) {
@@ -121,7 +121,7 @@ VERIFIED_ALONE int ruby_look(__u32 tgid, __u64 context, struct ruby_held *ret_he
 static __always_inline int ruby_queue_works(__u32 tgid, __u64 queue)
 {
 	struct process_address at = {.tgid = tgid, .address = queue};
-	const struct ruby_queue *known = bpf_map_lookup_elem(&ruby_queues, &at);
+	const struct ruby_queue *known = ruby_queues_lookup(&at);
 
 	return known && (known->flags & RUBY_QUEUE_WORKS);
 }

@@ -10,7 +10,7 @@
 #include "engine/account.h"
 #include "runtimes/ruby/maps.bpf.h"
 #include "runtimes/ruby/ruby.bpf.h"
-#include "runtimes/python/task.bpf.h"
+#include "runtimes/rule.bpf.h"
 
 #define MAKER_FRAMES 3  /* of Thread.new, written in C, below which the maker's is looked for */
 #define GIVEN        1  /* added to the address of local variables that a block was given */
@@ -21,7 +21,7 @@ static __always_inline struct ruby_thread *ruby_thread_lookup(__u32 tgid, __u64 
 {
 	struct process_address at = {.tgid = tgid, .address = thread};
 
-	return bpf_map_lookup_elem(&ruby_threads, &at);
+	return ruby_threads_lookup(&at);
 }
 
 /*
@@ -80,9 +80,12 @@ VERIFIED_ALONE int ruby_stack_runs(__u64 stack, __u64 locals)
 /* A thread that this one has made calls. (A function of its own: stacks are small.) */
 VERIFIED_ALONE int ruby_made_calls(__u32 tgid, __u64 maker)
 {
-	struct ruby_thread *known = ruby_thread_lookup(tgid, maker);
+	struct ruby_thread *known;
 
-	if (ENGINE_LEARNS && known)
+	if (!ENGINE_LEARNS)
+		return 0;
+	known = ruby_thread_lookup(tgid, maker);
+	if (known)
 		known->called = 1;
 	return 0;
 }
@@ -220,10 +223,10 @@ static __always_inline int ruby_is_in_thread(const struct runtime *runtime, __u6
  */
 static __always_inline enum doubt ruby_doubts(__u32 tgid, const struct ruby_start *start)
 {
-	if (start->called == RUBY_DONE || task_denies(tgid, start->block) ||
+	if (start->called == RUBY_DONE || rule_denies(tgid, start->block) ||
 	    !process_has_habit(process_lookup(&tgid), HABIT_SERVES_OWN))
 		return DOUBT_ALL;
-	return task_doubts(tgid, start->block) ? DOUBT_OTHERS : DOUBT_NONE;
+	return rule_doubts(tgid, start->block) ? DOUBT_OTHERS : DOUBT_NONE;
 }
 
 /* The request that the current thread was made for. */
@@ -280,9 +283,9 @@ static __always_inline struct ruby_thread *ruby_thread_make(__u32 tgid, __u64 th
 
 	if (known)
 		return known;
-	blank = bpf_map_lookup_elem(&blank_ruby_thread, &zero);
+	blank = blank_ruby_thread_lookup(&zero);
 	if (blank)
-		bpf_map_update_elem(&ruby_threads, &at, blank, BPF_NOEXIST);
+		ruby_threads_add(&at, blank);
 	return ruby_thread_lookup(tgid, thread);
 }
 
@@ -420,7 +423,7 @@ static __always_inline void ruby_is_done(const struct runtime *runtime, __u32 tg
 	stack = ruby_stack_of(runtime, maker->made);
 	for (int i = 0; i < RUBY_STARTS; i++)
 		if (made->start[i].called && made->start[i].request == request)
-			task_learn(tgid, made->start[i].block,
+			rule_learn(tgid, made->start[i].block,
 				   !ruby_stack_runs(stack.begin, made->start[i].locals));
 	maker->made = 0;
 }

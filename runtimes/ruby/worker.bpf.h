@@ -11,12 +11,10 @@ static __always_inline int runtime_holds_objects(const struct runtime *runtime)
 	return runtime && runtime->kind == RUNTIME_RUBY;
 }
 
-/*
- * As runtime_worker() for Ruby, with the request that the thread works on. What it took out of a
- * queue counts only while it has that.
+/* The request that the thread works on. What it took out of a queue counts only while it has that.
  */
 static __always_inline enum runtime_worker
-runtime_holder(const struct runtime *runtime, const struct worker_key *key, struct named *ret_named)
+ruby_who_connects(const struct runtime *runtime, struct worker_key *key, struct named *ret_named)
 {
 	__u64 context = ruby_context(runtime), held = ruby_calls(key->tgid, context);
 
@@ -26,6 +24,14 @@ runtime_holder(const struct runtime *runtime, const struct worker_key *key, stru
 		return RUNTIME_WORKER_KNOWN;
 	ruby_keeps(key->tgid, context);
 	return RUNTIME_WORKER_THREAD;
+}
+
+static __always_inline enum runtime_worker ruby_who_calls(const struct runtime *runtime,
+							  struct worker_key *key, __u64 socket,
+							  const struct socket *s,
+							  struct named *ret_named)
+{
+	return ruby_who_connects(runtime, key, ret_named);
 }
 
 #endif

@@ -69,11 +69,11 @@ class Arm:
 
 
 class Rig:
-    """Everything that runs while the bench runs. A context manager."""
+    """Everything that runs while the bench runs. A context manager. words: more options of its agents"""
 
-    def __init__(self, build, cpu, wanted):
+    def __init__(self, build, cpu, wanted, words=()):
         self.build, self.cpu = pathlib.Path(build).resolve(), cpu
-        self.missing, self.arms, self.objects, self.agent = {}, {}, None, None
+        self.missing, self.arms, self.objects, self.agent, self.words = {}, {}, None, None, words
         self.probes, self.profiler, self.followers, self.stores = None, None, {}, []
         self.bulk = bool(shutil.which("iperf3"))
         self.lab = Lab("bench")
@@ -216,7 +216,7 @@ class Rig:
         log = self.scratch / f"ctxpropd-{host.name}.log"
         with open(log, "w", encoding="utf-8") as file:
             agent = host.spawn([self.build / "ctxpropd", "--flows", FLOWS, "--store", store,
-                                "--http", "none"], stdout=file, stderr=file,
+                                "--http", "none", *self.words], stdout=file, stderr=file,
                                preexec_fn=self.placed(self.cgroup_agent, pinned=False))
         end = time.monotonic() + 30
         while not logged(log.read_text(), "ready"):

@@ -18,6 +18,7 @@ BULK_BYTES = "256M"
 PACKETS_BYTES = "64M"  # about as long, packet by packet
 MANY_FLOWS, MANY_RULES = 100_000, 1000
 PACED_RATE = 10_000
+IDLE_US = 2000  # of CPU in a second
 
 
 @dataclasses.dataclass(frozen=True)
@@ -257,7 +258,7 @@ class Bench:
         arm = self.rig.arms["spans"]
         arm.ready()
         client = self.client(SMALL, arm)
-        time.sleep(1)
+        self.wait_for_share(client)
         before, used, start = self.spans(), cpu_seconds(arm.agents), time.monotonic()
         run = client.run(int(seconds * 1000), PACED_RATE)
         time.sleep(1)
@@ -267,6 +268,23 @@ class Bench:
         stored = min(b - a for a, b in zip(before, self.spans()))
         return (stored / run["requests"], max(resident_kib(a.pid) for a in arm.agents) / 1024,
                 percent / elapsed)
+
+    def wait_for_share(self, client):
+        """Until all is stored again: what went before was more than can be, and the share of traces that is stored comes
+        back slowly. For a minute at most."""
+        for _ in range(12):
+            before, run = self.spans(), client.run(4000, PACED_RATE)
+            time.sleep(1)
+            if min(b - a for a, b in zip(before, self.spans())) >= run["requests"]:
+                break
+
+    def wait_for_agents(self):
+        """Until the agents have nothing left to do of what went before: flows that have ended are removed. For a minute at most."""
+        for _ in range(60):
+            before = self.rig.cgroup_agent.usage_us()
+            time.sleep(1)
+            if self.rig.cgroup_agent.usage_us() - before < IDLE_US:
+                break
 
     def spans(self):
         """How many spans each store has."""
@@ -327,6 +345,7 @@ class Bench:
         arm = self.rig.arms["inject"]
         arm.ready()
         client = self.client(SMALL, arm)
+        self.wait_for_agents()
         start, before = time.monotonic(), self.rig.cgroup_agent.usage_us()
         run = client.run(int(seconds * 1000), PACED_RATE)
         used, elapsed = self.rig.cgroup_agent.usage_us() - before, time.monotonic() - start

@@ -36,7 +36,8 @@ static const struct topic topics[] = {
     {"policy", test_policy}, {"restart", test_restart},
     {"child", test_child},   {"serve", test_serve},
     {"story", test_story},   {"forged", test_forged},
-    {"record", test_record}, {"budget", test_budget},
+    {"record", test_record}, {"http2", test_http2},
+    {"budget", test_budget},
 };
 #define TOPICS_COUNT (sizeof(topics) / sizeof(topics[0]))
 

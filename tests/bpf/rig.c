@@ -48,28 +48,42 @@ static void share_maps(struct tc *tc, const struct tc *with)
 	}
 }
 
-static struct rig *open_rig(uint32_t flows, bool shares)
+/* One whose programs are yet to be loaded. */
+static struct rig *prepare_rig(uint32_t flows)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
 
 	assert_non_null(rig);
 	rig->tc = open_programs(false);
 	assert_int_equal(bpf_map__set_max_entries(rig->tc->maps.flows, flows), 0);
-	if (shares)
-		rig->tc->rodata->flows_room = flows;
-	load(rig->tc);
 	rig->port = 1024;
 	return rig;
 }
 
 struct rig *rig_open(uint32_t flows)
 {
-	return open_rig(flows, false);
+	struct rig *rig = prepare_rig(flows);
+
+	load(rig->tc);
+	return rig;
 }
 
 struct rig *rig_open_with_shares(uint32_t flows)
 {
-	return open_rig(flows, true);
+	struct rig *rig = prepare_rig(flows);
+
+	rig->tc->rodata->flows_room = flows;
+	load(rig->tc);
+	return rig;
+}
+
+struct rig *rig_open_with_http2(uint32_t flows)
+{
+	struct rig *rig = prepare_rig(flows);
+
+	rig->tc->rodata->use_http2 = 1;
+	load(rig->tc);
+	return rig;
 }
 
 void rig_close(struct rig *rig)

@@ -46,6 +46,8 @@ struct count {
 struct rig *rig_open(uint32_t flows);
 /* The same, of which each sender has a share. */
 struct rig *rig_open_with_shares(uint32_t flows);
+/* The same, in which requests of HTTP/2 get headers, too. */
+struct rig *rig_open_with_http2(uint32_t flows);
 void rig_close(struct rig *rig);
 
 /*

@@ -44,11 +44,21 @@ uint8_t stream_changed(const struct stream *s, size_t a)
 	return s->changes[a] == STREAM_KNOWN ? s->changed[a] : s->byte[a];
 }
 
-void stream_expect_edit(struct stream *s, size_t at)
+static void expect(struct stream *s, const struct stream_edit *edit)
 {
 	assert_true(s->edits < STREAM_EDITS_MAX);
-	assert_true(!s->edits || s->edit[s->edits - 1].at < at);
-	s->edit[s->edits++] = (struct stream_edit){.at = at, .len = LINE_LEN + s->state_len};
+	assert_true(!s->edits || s->edit[s->edits - 1].at < edit->at);
+	s->edit[s->edits++] = *edit;
+}
+
+void stream_expect_edit(struct stream *s, size_t at)
+{
+	expect(s, &(struct stream_edit){.at = at, .len = LINE_LEN + s->state_len});
+}
+
+void stream_expect_field(struct stream *s, size_t at)
+{
+	expect(s, &(struct stream_edit){.at = at, .len = FIELD_LEN, .is_field = true});
 }
 
 static const struct stream_edit *edit_at(const struct stream *s, size_t at)
@@ -137,36 +147,69 @@ size_t stream_inserted(const struct stream *s)
 	return stream_inserted_from(s, 0);
 }
 
-/* "traceparent: 00-<32 hex>-<16 hex>-03\r\n", and no id of nothing but zeros. */
-static bool well_formed(const char *line)
+/* Is a text as `form` has it, in which x is any digit of an id, and is no id all zeros? */
+static bool has_form(const char *text, const char *form, size_t len)
 {
-	static const char form[] = "traceparent: 00-"
-				   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-03\r\n";
 	bool zero = true;
 
-	_Static_assert(sizeof(form) - 1 == LINE_LEN, "form of a line");
-	for (size_t i = 0; i < LINE_LEN; i++) {
+	for (size_t i = 0; i < len; i++) {
 		if (form[i] == 'x') {
-			zero = zero && line[i] == '0';
-			if (!line[i] || !strchr("0123456789abcdef", line[i]))
+			zero = zero && text[i] == '0';
+			if (!text[i] || !strchr("0123456789abcdef", text[i]))
 				return false;
 			continue;
 		}
-		if (line[i] != form[i] || (i > 16 && form[i] == '-' && zero))
+		if (text[i] != form[i] || (i && form[i - 1] == 'x' && zero))
 			return false;
-		zero = zero || form[i] == '-';
+		zero = true;
 	}
 	return true;
 }
 
+#define IDS "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx"
+
+static bool well_formed(const struct stream_edit *e)
+{
+	static const char line[] = "traceparent: 00-" IDS "-03\r\n";
+	/* A literal without indexing: the name coded, the value not (RFC 7541, 6.2.2). */
+	static const char field[] = "\0\x88\x4d\x83\x21\x6b\x1d\x85\xa9\x3f\x37"
+				    "00-" IDS "-03";
+
+	_Static_assert(sizeof(line) - 1 == LINE_LEN, "form of a line");
+	_Static_assert(sizeof(field) - 1 == FIELD_LEN, "form of a field");
+	return e->is_field ? has_form(e->text, field, FIELD_LEN)
+			   : has_form(e->text, line, LINE_LEN);
+}
+
 static void learn(struct stream_edit *e, const uint8_t *sent)
 {
+	const size_t states = e->is_field ? 0 : e->len - LINE_LEN;
+
 	memcpy(e->text, sent, e->len);
 	e->known = true;
-	if (!well_formed(e->text) ||
-	    state_line(sent + LINE_LEN, e->len - LINE_LEN) != e->len - LINE_LEN)
+	if (!well_formed(e) || state_line(sent + e->len - states, states) != states)
 		fail_msg("app offset %zu: not the lines of a header: \"%.*s\"", e->at, (int)e->len,
 			 e->text);
+}
+
+/* The bytes of an edit, as far as they are known, at `ret_bytes`. Returns their number. */
+static size_t edit_bytes(struct stream_edit *e, const uint8_t *sent, size_t sent_len,
+			 uint8_t *ret_bytes)
+{
+	if (!e->known && e->len <= sent_len)
+		learn(e, sent);
+	memcpy(ret_bytes, e->text, e->len);
+	return e->len;
+}
+
+/* App byte `a` on the wire; what is open is learned from `sent`, if there is something. */
+static uint8_t wire_byte(struct stream *s, size_t a, const uint8_t *sent, bool has_sent)
+{
+	if (s->changes[a] == STREAM_OPEN && has_sent) {
+		s->changes[a] = STREAM_KNOWN;
+		s->changed[a] = *sent;
+	}
+	return stream_changed(s, a);
 }
 
 size_t stream_wire_bytes(struct stream *s, size_t from, size_t to, const uint8_t *sent,
@@ -175,21 +218,19 @@ size_t stream_wire_bytes(struct stream *s, size_t from, size_t to, const uint8_t
 	size_t n = 0, next = 0;
 
 	for (size_t a = from; a < to; a++) {
+		struct stream_edit *e;
+
 		while (next < s->edits && s->edit[next].at < a)
 			next++;
-		if (next < s->edits && s->edit[next].at == a) {
-			struct stream_edit *e = &s->edit[next];
-
-			if (!e->known && n + e->len <= sent_len)
-				learn(e, sent + n);
-			memcpy(ret_bytes + n, e->text, e->len);
-			n += e->len;
-		}
-		if (s->changes[a] == STREAM_OPEN && n < sent_len) {
-			s->changes[a] = STREAM_KNOWN;
-			s->changed[a] = sent[n];
-		}
-		ret_bytes[n++] = stream_changed(s, a);
+		e = next < s->edits && s->edit[next].at == a ? &s->edit[next] : NULL;
+		if (e && !e->is_field)
+			n +=
+			    edit_bytes(e, sent + n, sent_len > n ? sent_len - n : 0, ret_bytes + n);
+		ret_bytes[n] = wire_byte(s, a, sent + n, n < sent_len);
+		n++;
+		if (e && e->is_field)
+			n +=
+			    edit_bytes(e, sent + n, sent_len > n ? sent_len - n : 0, ret_bytes + n);
 	}
 	return n;
 }

@@ -16,8 +16,11 @@
 #define LINE_LEN         70  /* of a traceparent */
 #define STATE_LEN_MAX    526 /* of a tracestate */
 
+#define FIELD_LEN 66 /* of a traceparent in HTTP/2 */
+
 struct stream_edit {
-	size_t at; /* app offset of the byte it stands before */
+	size_t at;     /* app offset of the byte it stands before, or behind */
+	bool is_field; /* of HTTP/2: it stands behind, and leaves with that byte */
 	size_t len;
 	bool known; /* its text has been seen */
 	char text[LINE_LEN + STATE_LEN_MAX];
@@ -58,6 +61,9 @@ uint8_t stream_changed(const struct stream *s, size_t a);
 /* A header is expected before app byte `at`, behind all others. */
 void stream_expect_edit(struct stream *s, size_t at);
 
+/* A field of HTTP/2 is expected behind app byte `at`, behind all others. */
+void stream_expect_field(struct stream *s, size_t at);
+
 /*
  * Find the headers in `sent`, the wire bytes of the `len` app bytes at `from`, and expect them
  * from now on where they stand. The app's own bytes must not contain "traceparent: 00-".
@@ -77,7 +83,11 @@ size_t stream_to_app_up(const struct stream *s, size_t w);
 /* Bytes of all headers. */
 size_t stream_inserted(const struct stream *s);
 
-/* Inserted bytes at or after wire offset `w`. */
+/*
+ * By how many bytes more what follows wire offset `w` is moved than what an app takes for
+ * acknowledged there. (Of a byte with a field behind it, that is not all of the field that is left:
+ * the byte is not acknowledged until the field is.)
+ */
 size_t stream_inserted_from(const struct stream *s, size_t w);
 
 /*

@@ -7,7 +7,7 @@ import time
 
 from rig import Rig, agent_reasons
 from rows import Row
-from score import Result, Table, read_summary
+from score import Result, Table, limits_of, read_summary
 from sweep import shorten
 
 # Traffic before each event and after the last one.
@@ -20,6 +20,7 @@ PER_CONNECTION = 15
 GOOD = Row("veth", bodies=200_000, connections=1000)
 BAD = Row("tap", loss=1, reorder=3, bodies=20_000, connections=1000)
 GATEWAY = Row("gateway", loss=1, bodies=20_000, connections=1000)
+HTTP2 = Row("tap", loss=1, reorder=3, bodies=20_000, connections=200, streams=3)
 
 
 def kill(rig):
@@ -56,14 +57,16 @@ LIVES = (
     Life("started late", (start,), "atmost", attached=False),
     Life("killed and started, bad link", (kill, start), "one", BAD),
     Life("stopped and started, bad link", (stop, start), "atmost", BAD),
+    Life("killed and started, HTTP/2", (kill, start), "one", HTTP2),
+    Life("stopped and started, HTTP/2", (stop, start), "atmost", HTTP2),
     Life("killed and started, gateway", (kill, start), "one", GATEWAY),
     Life("started late, gateway", (start,), "atmost", GATEWAY, attached=False),
 )
 
 
 def spawn_client(rig, life):
-    argv = rig.client_argv(MANY, life.expect, "--post", "--plain",
-                           "--per-connection", PER_CONNECTION)
+    bodies = [] if life.row.streams else ["--post", "--plain"]
+    argv = rig.client_argv(MANY, life.expect, *bodies, "--per-connection", PER_CONNECTION)
     process = rig.client.spawn(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     # a moment for the connections, so that the first event meets them all
     time.sleep(PAUSE_SECONDS)
@@ -104,7 +107,7 @@ def run_life(build, life, seed):
         counts["retrans"] = rig.retransmissions()
         notes = [shorten(done.stderr), *complaints, f"agent: {agent_reasons(rig.agent)}"]
         status = 2 if complaints else done.returncode
-        return Result(life.name, counts, status, "\n".join(notes))
+        return Result(life.name, counts, status, "\n".join(notes), limits=limits_of(life.row))
 
 
 def try_life(build, life, seed):

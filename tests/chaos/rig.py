@@ -69,11 +69,13 @@ class Rig:
             self.join(self.client, self.server)
         for host in self.lab.hosts:
             self.tune(host)
-        server = self.server.spawn(
-            [self.programs / "server", "--port", PORT, "--quiet",
-             *(["--probe", PROBE_SECONDS] if self.row.aborts else []), *self.server_options],
-            stdout=subprocess.PIPE, text=True)
-        self.wait_ready(server, "server")
+        self.wait_ready(self.server.spawn(self.server_argv(), stdout=subprocess.PIPE, text=True), "server")
+
+    def server_argv(self):
+        if self.row.streams:
+            return [self.programs / "http2_server", PORT]
+        return [self.programs / "server", "--port", PORT, "--quiet",
+                *(["--probe", PROBE_SECONDS] if self.row.aborts else []), *self.server_options]
 
     def tune(self, host):
         """Ports for many short connections, and the row's kind of TCP."""
@@ -139,7 +141,7 @@ class Rig:
 
     def start_agent(self):
         """The agent in the edge's namespace, ready."""
-        options = []
+        options = ["--http2"] if self.row.streams else []
         if self.row.expect in RULES:
             self.policy.write(f"policy add action {self.row.expect}\n"
                               f"policy add dir forward action {self.row.expect}\n")
@@ -157,10 +159,12 @@ class Rig:
 
     def client_argv(self, requests, expect, *more):
         row = self.row
-        return [self.programs / "client", "--connect", SERVER[row.ip], "--port", PORT,
-                "--requests", requests, "--seed", self.seed, "--connections", row.connections,
-                "--mode", row.mode, "--cut", row.cut, "--bodies", self.bodies(), "--expect", expect,
-                "--stuck", STUCK_SECONDS, "--aborts", row.aborts, *row.extra, *more]
+        how = ["--mode", row.mode, "--cut", row.cut, "--aborts", row.aborts]
+        if row.streams:
+            how = ["--streams", row.streams]
+        return [self.programs / ("http2_client" if row.streams else "client"), "--connect", SERVER[row.ip], "--port", PORT,
+                "--requests", requests, "--seed", self.seed, "--connections", row.connections, "--bodies", self.bodies(),
+                "--expect", expect, "--stuck", STUCK_SECONDS, *how, *row.extra, *more]
 
     def connections_left(self, seconds=GONE_SECONDS):
         """Those that are open when the client has ended all of its, and both ends had time to learn

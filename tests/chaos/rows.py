@@ -40,11 +40,13 @@ class Row:
     sysctls: tuple = ()        # (name below net.ipv4, value) for all hosts
     requests: int = 0          # how many; 0: an even share of all
     expect: str = "one"        # what the agent owes: one, atmost; strip, restart: by such a rule
+    streams: int = 0           # HTTP/2, with so many requests at once on a connection; 0: HTTP/1
 
     @property
     def name(self):
         """What distinguishes the row, readable and usable with --only."""
-        parts = [self.path, f"v{self.ip}", self.mode, f"offload-{self.offload}"]
+        how = f"http2-{self.streams}" if self.streams else self.mode
+        parts = [self.path, f"v{self.ip}", how, f"offload-{self.offload}"]
         for field in ("loss", "burst", "reorder", "duplicate", "corrupt", "forge", "each", "delay", "jitter"):
             if getattr(self, field):
                 parts.append(f"{field}{getattr(self, field):g}")
@@ -126,6 +128,26 @@ FORGED = (
         expect="atmost"),
 )
 
+# HTTP/2: on devices with Ethernet headers, as it is not read on others.
+HTTP2_SHORT = (
+    Row("veth", 4, streams=4, bodies=200_000),
+    Row("tap", 6, loss=3, reorder=5, duplicate=2, streams=3, bodies=50_000),
+    Row("gateway", 4, "keep", "off", loss=2, reorder=5, streams=4, bodies=50_000),
+)
+HTTP2_LONG = (
+    Row("veth", 6, "keep", "off", streams=1, bodies=2000),
+    Row("veth", 4, mtu=9000, streams=32, expect="atmost"),
+    Row("veth", 4, streams=100, bodies=2000, expect="atmost"),
+    Row("tap", 4, "keep", "pass", loss=5, sack=False, streams=4, bodies=100_000),
+    Row("tap", 4, mtu=576, loss=1, streams=2, bodies=20_000),
+    Row("tap", 6, "keep", "off", loss=1, mtu=1280, limit="path", streams=4, bodies=100_000),
+    Row("tap", 4, loss=2, burst=5, reorder=10, timestamps=False, streams=8, bodies=20_000),
+    Row("tap", 4, "keep", "off", loss=1, corrupt=2, delay=500, jitter=300, streams=4, bodies=20_000),
+    Row("gateway", 6, "keep", "pass", loss=2, duplicate=3, streams=8, bodies=100_000),
+    Row("gateway", 4, loss=2, streams=4, bodies=20_000, extra=("--heads", "40000")),
+    Row("near", 4, loss=2, reorder=5, streams=4, bodies=100_000, expect="atmost"),
+)
+
 # The smallest set that still meets every factor once in bad company.
 SHORT = (
     Row("veth", 4, "keep"),
@@ -142,7 +164,7 @@ SHORT = (
     Row("gateway", 4, "keep", "segment", loss=2, reorder=5, duplicate=2),
     Row("gateway", 6, "pipeline", "off", loss=1, reorder=5, timestamps=False),
     Row("gateway", 4, "new", "pass", loss=1, sack=False),
-) + IN_PLACE[:2] + EACH_SHORT + ABORTS_SHORT + FORGED[:2]
+) + IN_PLACE[:2] + EACH_SHORT + ABORTS_SHORT + FORGED[:2] + HTTP2_SHORT
 
 # Heads that several packets carry, and whose one line end may lie deep in a packet.
 HEADS = ("--heads", "60000")
@@ -153,7 +175,7 @@ HEADS_LONG = (
 )
 
 # Rows beside the covering set, for what the factors do not say.
-SPECIAL = SHORT + HEADS_LONG + FORGED[2:] + IN_PLACE[2:] + EACH_LONG + ABORTS_LONG + (
+SPECIAL = SHORT + HTTP2_LONG + HEADS_LONG + FORGED[2:] + IN_PLACE[2:] + EACH_LONG + ABORTS_LONG + (
     # losses in bursts
     Row("tun", 4, "keep", loss=3, burst=5, reorder=3, bodies=100_000),
     Row("gateway", 4, "keep", loss=1, burst=4, bodies=100_000),

@@ -5,6 +5,11 @@ import re
 
 WRONG = ("corrupt", "missing", "double", "reset")
 BAD = (*WRONG, "stuck", "left")  # the last two may come of a machine that is busy
+LIMITS = ("too-deep",)  # a head begins too far inside a packet
+# The same of HTTP/2; its frame began in an earlier packet, or its head goes on in another frame; more requests are on their way than a
+# connection has edits for.
+HTTP2_LIMITS = (*LIMITS, "h2-cut", "h2-continuation", "edits-full")
+LEFT_ALONE_MAX = 0.25  # of the requests; more would be no measurement
 AGAIN_MAX = 2  # so many rows may be late at first
 COLUMNS = ("requests", "ok", *BAD, "aborted", "skipped", "injected", "retrans", "stall", "seconds")
 
@@ -18,24 +23,31 @@ class Result:
     notes: str = ""
     late: bool = False   # if it is not ok, then only since something took too long
     again: bool = False  # it is the second result of a row of which the first was late
+    limits: tuple = LIMITS
 
     @property
-    def too_deep(self):
-        """Requests that the agent says it left alone, since they begin too far inside a packet.
+    def left_alone(self):
+        """Requests that the agent says it left alone, by its documented limits.
 
-        Its documented limit; how often it is met depends on how TCP fills its packets.
+        How often these are met depends on how TCP fills its packets.
         """
-        found = re.search(r"^agent: .*\btoo-deep=(\d+)", self.notes, re.MULTILINE)
-        return int(found[1]) if found else 0
+        said = re.search(r"^agent: (.*)", self.notes, re.MULTILINE)
+        counts = dict(re.findall(r"(\S+)=(\d+)", said[1])) if said else {}
+        return sum(int(counts.get(name, 0)) for name in self.limits)
 
     @property
     def ok(self):
         """Nothing wrong, and every header that is missing is accounted for by the agent."""
         wrong = any(self.counts.get(name) for name in BAD if name != "missing")
         missing = self.counts.get("missing", 0)
-        if wrong or missing > self.too_deep or not self.counts.get("requests"):
+        if wrong or missing > min(self.left_alone, LEFT_ALONE_MAX * self.counts.get("requests", 0)) or not self.counts.get("requests"):
             return False
         return self.status == (1 if missing else 0)
+
+
+def limits_of(row):
+    """The reasons for which a row's requests may go without a header."""
+    return HTTP2_LIMITS if row.streams else LIMITS
 
 
 def read_summary(text):

@@ -41,6 +41,11 @@ def faulty_link(offload, path):
                 client=("--stuck", "3"))
 
 
+def over_http2(name, *wants, **how):
+    """The same checks of the client of HTTP/2."""
+    return Case(f"HTTP/2: {name}", wants, row=Row("veth", streams=4, **SMALL), **how)
+
+
 def bad_link(name, moves, **how):
     return Case(f"link: {name}", row=Row("tun", **SMALL, **how), moves=moves)
 
@@ -70,6 +75,16 @@ CASES = (
     Case("aborts", row=Row("veth", aborts=50, **SMALL)),
     Case("aborts: RSTs that are not believed", ("left",), row=Row("veth", aborts=50, **SMALL),
          blocked="tcp flags & rst == rst"),
+    over_http2("nothing wrong"),
+    over_http2("nothing wrong, no agent", expect="none", fake="none"),
+    over_http2("none at all", "missing", fake="none"),
+    over_http2("where none may be", "double", expect="none"),
+    over_http2("missing", "missing", fake="missing"),
+    over_http2("double", "double", fake="double"),
+    over_http2("same", "corrupt", fake="same"),
+    over_http2("malformed", "corrupt", fake="malformed"),
+    Case("HTTP/2: payload changed", ("corrupt", "reset"), row=Row("tap", streams=4, **SMALL), link=("--fault", "50"),
+         client=("--stuck", "3")),
     faulty_link("off", "tun"),
     faulty_link("segment", "tun"),
     faulty_link("pass", "tap"),

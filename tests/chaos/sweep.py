@@ -6,7 +6,7 @@ import multiprocessing
 import subprocess
 
 from rig import Rig, agent_reasons
-from score import WRONG, Result, Table, add_up, read_summary
+from score import WRONG, Result, Table, add_up, limits_of, read_summary
 from waiting import NotInTime
 
 # A run that has not ended after this is stuck as a whole; the client gives up long before. The
@@ -81,7 +81,7 @@ def run_row(build, row, requests, seed, with_agent):
             notes += f"\nthe agent ended with {agent.process.returncode}:\n{agent.said()}"
             return Result(row.name, counts, 1, notes)
         is_wrong = not counts.get("requests") or any(counts.get(name) for name in WRONG)
-        return Result(row.name, counts, status, notes, late=not is_wrong)
+        return Result(row.name, counts, status, notes, late=not is_wrong, limits=limits_of(row))
 
 
 def try_row(build, seed, with_agent, row, requests):

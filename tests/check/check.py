@@ -16,6 +16,7 @@ from pathlib import Path
 
 import c_code
 import foreign
+import headers
 import manifests
 import manual
 import packets
@@ -32,6 +33,7 @@ ALONE = (texts.spdx, texts.licences, texts.machine_paths, texts.whitespace,
 CHECKS = (*ALONE, texts.runtimes, texts.reasons, texts.log_ids, texts.node_maps, texts.foreign_texts, texts.links,
           packets.packet_stages, packets.packet_protocols, packets.packet_writes,
           foreign.readers, foreign.compiled, foreign.readers_known, foreign.sleeping,
+          headers.uprobes, headers.probes_and_runtimes, headers.maps,
           manual.manual_format, manual.manual_options, manual.manual_arguments, manual.completion, manual.unit,
           manifests.manifests, manifests.uninstall, manifests.policies, tidy.tidy, tidy.tidy_bpf)
 # What others may have called the branch that changes are made for.

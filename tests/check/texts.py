@@ -48,12 +48,22 @@ RUNTIME_KIND = re.compile(r"^\tRUNTIME_([A-Z]+) = \d+,", re.M)
 NO_RUNTIME = ("WANTED", "THREADS", "OPAQUE")
 
 
+# What says which runtimes there are, and what each has and answers.
+RUNTIME_LISTS = ("runtimes/list.h", "runtimes/names.c", "runtimes/runtime.h", "runtimes/traits.h")
+
+
+def is_shared(name):
+    """Is it a file that no runtime's folder has, and no list of them?"""
+    return name.startswith(("bpf/", "agent/", "http/")) or (name.count("/") == 1 and name not in RUNTIME_LISTS and
+                                                            name.startswith("runtimes/"))
+
+
 def runtimes(files):
     """Runtimes are named in their folders only: the probes ask hooks and traits, the agent drivers."""
     kinds = set(RUNTIME_KIND.findall(files.text("runtimes/runtime.h"))) - set(NO_RUNTIME)
     named = re.compile(rf"\bRUNTIME_({'|'.join(sorted(kinds))})\b")
     for name in files.of(".c", ".h"):
-        if not name.startswith(("bpf/", "agent/", "http/")):
+        if not is_shared(name):
             continue
         for number, line in enumerate(files.text(name).splitlines(), 1):
             if found := named.search(line):
@@ -138,7 +148,7 @@ NODE_MAPS = "agent/load/node_map_names.c"
 def node_maps(files):
     """The daemon shares the maps of bpf/engine and runtimes/, but no scratch space (blank_)."""
     declared = {name for header in files.all_names
-                if re.match(r"bpf/engine/.*\.bpf\.h$|runtimes/(.*/maps|runtime)\.bpf\.h$", header)
+                if re.match(r"bpf/engine/.*\.bpf\.h$|runtimes/(.*/)?maps\.bpf\.h$", header)
                 for name in MAP.findall(files.text(header)) if not name.startswith("blank_")}
     text = files.text(NODE_MAPS).replace("NODE_TRACES_NAME", '"traces_ctx_v1"')
     shared = set(re.findall(r'^    "(\w+)",$', text, re.M))

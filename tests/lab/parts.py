@@ -27,7 +27,8 @@ SKIP_STATUS = 77
 # run, too; None: it does not.
 Part = namedtuple("Part", "name argv seconds beside quick", defaults=(False, None))
 Count = namedtuple("Count", "passed failed skipped")
-Result = namedtuple("Result", "name count seconds output")
+# before: the Result of the first time, of a part that ran twice.
+Result = namedtuple("Result", "name count seconds output before", defaults=(None,))
 
 
 def ctest(folder, label):
@@ -97,6 +98,10 @@ CTEST_SKIPPED = re.compile(r"\*\*\*Skipped")
 # Where a part says what went wrong, and how much of that the end of all output shows again.
 BAD_LINE = re.compile(r"^not ok\b|\bFAIL(?:ED)?\b|\*\*\*(?:Failed|Timeout|Exception)|MISSED|^missed\b|ERROR:|Traceback")
 LINES_AFTER, LINES_SHOWN = 6, 40
+# A part that has failed beside others runs once more in the end, alone, and this result counts: a wait may have been
+# too short, or samples too few. Not if it said that something was wrong; neither if it is long, or one of many.
+WRONG = re.compile(r"(?<!\b0 )\bwrong\b(?!\W* 0\b)|corrupt|\bstale\b|another|Sanitizer|Traceback", re.I)
+AGAIN_PARTS, AGAIN_SECONDS = 3, 300
 
 
 def count(output, status):
@@ -221,6 +226,20 @@ def run(parts):
     return results
 
 
+def deserves_another(result):
+    """Has it failed in a way for which a busy machine may be the reason?"""
+    return result.count.failed and result.seconds < AGAIN_SECONDS and not WRONG.search("\n".join(complaints(result.output)))
+
+
+def run_again(results):
+    """Results, of which those that deserve it ran once more, each alone."""
+    failed = [result.name for result in results if deserves_another(result)]
+    if len(failed) > AGAIN_PARTS:
+        return results
+    parts = {part.name: part._replace(beside=False) for part in PARTS}
+    return [run([parts[result.name]])[0]._replace(before=result) if result.name in failed else result for result in results]
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--prepared", type=int, default=0, help="seconds spent before, to show")
@@ -251,6 +270,8 @@ def main():
     signal.signal(signal.SIGALRM, on_alarm)
     begin = time.monotonic()
     results = run(wanted(args))
+    if args.all:
+        results = run_again(results)
     print(f"\n{'part':16}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
     print(f"{'(build)':40}{args.prepared:9}")
     for result in results:
@@ -258,6 +279,8 @@ def main():
         print(f"{result.name:16}{counted.passed:8}{counted.failed:8}{counted.skipped:8}{result.seconds:9.0f}")
     print(f"{'(all)':40}{args.prepared + time.monotonic() - begin:9.0f}")
     for result in results:
+        if result.before:
+            print(f"\n== {result.name} ran twice; the first time, beside others:", *complaints(result.before.output), sep="\n    ")
         if result.count.failed:
             print(f"\n== {result.name} has failed:", *complaints(result.output), sep="\n    ")
     total = Count(*map(sum, zip(*(result.count for result in results))))

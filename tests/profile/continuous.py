@@ -207,7 +207,7 @@ def check_beside(agent, folder):
 
 def check_end(agent, folder, client):
     """What was sampled last is written when the daemon ends."""
-    time.sleep(5)  # samples come
+    next_end()  # a window is there for WINDOW - BEFORE_END seconds, and does not end now
     client.stop()
     known, begun = set(folder.windows()), time.monotonic()
     status = agent.stop()
@@ -216,7 +216,7 @@ def check_end(agent, folder, client):
     if status or len(last) < 1:
         return [f"status {status}, windows {last}: {agent.said()}"]
     found = [share_of(Profile(folder.windows()[window]), QUICK, "GET /quick") for window in last]
-    quick = sum(samples for samples, _ in found)  # one may have ended right before the daemon
+    quick = sum(samples for samples, _ in found)
     share = sum(samples * share for samples, share in found) / max(quick, 1)
     return [f"the last windows have {quick} samples, {share:.2f} of /quick"] * (quick < SAMPLES or share < SHARE)
 

@@ -21,6 +21,7 @@ Work = namedtuple("Work", "tgid tid start end id")
 
 RIGHT_AT_LEAST = 0.99
 NEVER = ("wrong", "span", "stale")
+TOO_FEW = "too few samples"  # how complaints begin that say nothing of what was published
 # A verdict over fewer samples than this would be worth nothing.
 WORK_SAMPLES_AT_LEAST, OTHER_SAMPLES_AT_LEAST = 500, 50
 ZERO_SPAN = "0" * 16
@@ -130,9 +131,9 @@ def complaints(verdicts, lost=0, silent=False, least=RIGHT_AT_LEAST):
         found.append(f"{verdicts['missing']} samples are missing: "
                      f"{100 * right_share(verdicts):.2f} % are right")
     if sum(verdicts[v] for v in ("right", "missing", "wrong", "span")) < WORK_SAMPLES_AT_LEAST:
-        found.append("too few samples of requests to tell")
+        found.append(f"{TOO_FEW} of requests to tell")
     if verdicts["nothing"] + verdicts["stale"] < OTHER_SAMPLES_AT_LEAST:
-        found.append("too few samples beside the requests to tell")
+        found.append(f"{TOO_FEW} beside the requests to tell")
     if lost:
         found.append(f"{lost} samples were lost")
     return found

@@ -23,6 +23,7 @@ sys.path.insert(0, str(HERE))
 from pprof import Profile  # noqa: E402
 
 HZ, SECONDS = 997, 5
+PATIENCE = 12  # so many times as long as it is profiled a program burns: on a busy machine the sampler begins late
 RIGHT_AT_LEAST = 0.99
 SAMPLES_AT_LEAST = 100  # in labelled functions, and as many in others: less is no measurement
 SHOWN_AT_LEAST = 50
@@ -100,6 +101,8 @@ ROWS = (
     Row("go", ["{build}/profile_labels_go"], THREAD),
     Row("go, many labels", ["{build}/profile_labels_go", "many"],
         {**THREAD, **{f"more{i}": "{n}" for i in range(9)}}),
+    Row("go, lies", ["{build}/profile_labels_go", "lies"], THREAD, threads="3", says=TOO_LONG,
+        lies={"2": {"thread": "\ufffd[2J" * 11 + "\ufffd[2"}}),
     *(library(model, preloaded) for model in ("general", "initial", "local", "descriptor")
       for preloaded in (True, False)),
     *(library(f"musl_{model}", preloaded, "musl") for model in ("general", "descriptor")
@@ -121,7 +124,7 @@ def measure(build, row, folder):
     argv = [word.format(build=build) for word in row.argv]
     env = {key: word.format(build=build) for key, word in (row.env or {}).items()}
     register(build, f"{folder}/registry", argv[0], row)
-    program = subprocess.Popen([argv[0], str(3 * row.seconds), *argv[1:]], env={**os.environ, **env})
+    program = subprocess.Popen([argv[0], str(PATIENCE * row.seconds), *argv[1:]], env={**os.environ, **env})
     try:
         done = subprocess.run(
             [f"{build}/ctxprop", "profile", "-p", str(program.pid), "-F", str(HZ), "-d", f"{row.seconds}s",

@@ -123,6 +123,7 @@ class Times:
     def __init__(self, profile, requests):
         mine = {request.trace for request in requests}
         self.kinds, self.functions, self.traces, self.strange = Counter(), Counter(), Counter(), Counter()
+        self.queued = Counter()  # of self.traces, what was spent on the run queue
         self.cut_ns = 0
         for sample in profile.samples:
             ns, trace = sample.ns + sample.off_ns, sample.labels.get("trace_id")
@@ -132,6 +133,7 @@ class Times:
                 continue
             self.kinds[sample.labels.get("wait", "cpu")] += ns
             self.traces[trace] += ns
+            self.queued[trace] += ns if sample.labels.get("wait") == "run queue" else 0
             self.cut_ns += "stack" in sample.labels and ns
             for function in set(sample.functions):
                 self.functions[function] += ns
@@ -168,8 +170,10 @@ def complaints_of(row, profile, requests, truth):
                     w.id.split(".")[0] in ids)
         found += differs(stage, times.functions[row.function(stage)], spent)
     found = found if row.is_exact else []
-    found += [f"{r.id} took {r.received - r.sent} ns, told are {times.traces[r.trace]}" for r in requests
-              if times.traces[r.trace] > (r.received - r.sent) * (1 + DIFFERENCE) + DIFFERENCE_NS]
+    # A thread that has answered may have to wait for a CPU before it is done with the request.
+    found += [f"{r.id} took {r.received - r.sent} ns, told are {times.traces[r.trace]}, on the run queue {times.queued[r.trace]}"
+              for r in requests
+              if times.traces[r.trace] - times.queued[r.trace] > (r.received - r.sent) * (1 + DIFFERENCE) + DIFFERENCE_NS]
     found += [f"{count} samples: {what}" for what, count in times.strange.items() if count]
     found += ["less of it has a whole stack"] * (row.is_exact and times.whole() < WHOLE_AT_LEAST)
     return found + [f"values are {profile.types}"] * (profile.types != TYPES)

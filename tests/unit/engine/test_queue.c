@@ -345,6 +345,27 @@ static void several_at_a_time(void **state)
 	assert_false(queue_keeps(worker(WORKER), QUEUE));
 }
 
+/* Who takes out the next thing has woken who waited for the last one, or that has responded. */
+static void served_without_calls(void **state)
+{
+	struct actor a = actor(READER), worker_actor = actor(WORKER);
+	struct worker_key reader = {.tgid = TGID, .tid = READER};
+
+	(void)state;
+	take(7, &a);
+	got(QUEUE, ITEM, 7);
+	assert_false(queue_is_served(worker(WORKER)));
+	engine_hand_over(&worker_actor, &reader, EVIDENCE_WAKE);
+	assert_true(queue_is_served(worker(WORKER)));
+	got(QUEUE, ITEM + 1, 7);
+	assert_false(queue_is_served(worker(WORKER)));
+	engine_end(7);
+	request_delete(7);
+	assert_true(queue_is_served(worker(WORKER)));
+	got(QUEUE, ITEM, 0);
+	assert_false(queue_is_served(worker(WORKER)));
+}
+
 static void wake_says_less(void **state)
 {
 	struct actor a = actor(READER);
@@ -515,6 +536,7 @@ int main(void)
 	    CASE(something_from_another_queue),
 	    CASE(things_that_are_put_back),
 	    CASE(several_at_a_time),
+	    CASE(served_without_calls),
 	    CASE(wake_says_less),
 	    CASE(next_one_when_one_is_done),
 	    CASE(who_waits_is_woken),

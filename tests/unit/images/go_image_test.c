@@ -54,9 +54,9 @@ static int open_image(void **state)
 	if (image_open(IMAGES "/go-1.19.txt", &image))
 		return -1;
 	user_runtime = (struct runtime){.kind = RUNTIME_GO,
-					.g_offset = GO_G_OFFSET,
-					.curg_offset = golang_labels_of(image.minor).curg,
-					.go = {.frame_offset = 104}};
+					.go = {.g_offset = GO_G_OFFSET,
+					       .curg_offset = golang_labels_of(image.minor).curg,
+					       .frame_offset = 104}};
 	user_runtime.go.text = place_of("runtime.text")->start;
 	for (size_t i = 0; i < RUNTIME_WAITS; i++)
 		user_runtime.go.waits[i] = code_of(waits[i]);

@@ -65,7 +65,7 @@ static void check_program(const char *name)
 		fail_msg("%s: %s", name, why_text(why));
 	assert_int_equal(golang.runtime.kind, RUNTIME_GO);
 	assert_true(golang.minor >= 18);
-	assert_int_equal(golang.runtime.g_offset, -8);
+	assert_int_equal(golang.runtime.go.g_offset, -8);
 	assert_true(golang.runtime.go.watchers[0]);
 	for (int i = 0; i < RUNTIME_WAITS; i++)
 		assert_true(golang.runtime.go.waits[i].start < golang.runtime.go.waits[i].end);

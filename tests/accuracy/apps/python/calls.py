@@ -10,7 +10,7 @@ b threads that take several jobs at a time, and call for all of them then; h thr
 they take, and go on with what was laid by last, by whomever; x a pool that is asked for no job of
 its own, but for what was laid by last; y a new thread (Timer) that is asked for that; z a pool of
 processes, which a request makes now and then. Environment: UPSTREAM (host:port), COPY
-(names of fields that go from the request to its calls), BACKGROUND_MS (pause between calls that
+(names of fields that go from the request to its calls), JOBS (Queue: jobs are in a queue.Queue), BACKGROUND_MS (pause between calls that
 belong to no request).
 """
 import collections
@@ -36,7 +36,8 @@ kept = collections.deque()  # connections to the upstream that any thread may us
 pool = ThreadPoolExecutor(POOL_SIZE)
 turns, waiting, running = threading.Lock(), collections.deque(), []
 processes = []  # that pool, once for each job that it may still be given
-jobs, laid_by, takers = queue.SimpleQueue(), collections.deque(), {}
+jobs = queue.Queue() if os.environ.get("JOBS") == "Queue" else queue.SimpleQueue()
+laid_by, takers = collections.deque(), {}
 
 
 def read_plan(target):
