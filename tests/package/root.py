@@ -56,7 +56,9 @@ class Root:
         sh("mount", "-t", "overlay", "none", self.folder, "-o",
            f"lowerdir={bare(suite())},upperdir={own}/upper,workdir={own}/work")
         for name in ("/sys", "/dev"):
-            sh("mount", "--rbind", name, f"{self.folder}{name}")
+            sh("mount", "--rbind", "--make-rslave", name, f"{self.folder}{name}")
+        self.bpffs = Path(f"{self.folder}/sys/fs/bpf")
+        sh("mount", "-t", "bpf", "none", self.bpffs)  # nobody else's pins are there
         shutil.copy("/etc/resolv.conf", self.folder / "etc")
         os.mkdir(self.folder / "packages")
 
