@@ -43,6 +43,15 @@ def show(kind, number):
     return json.loads(done.stdout)
 
 
+def shown(kind, numbers):
+    """{id: what bpftool knows of it}, without those that are gone: while agents load, they try what the kernel can."""
+    found = {}
+    for number in numbers:
+        with contextlib.suppress(subprocess.CalledProcessError):
+            found[number] = show(kind, number)
+    return found
+
+
 class Programs:
     """Programs whose run times are read together: {"out": ids, "in": ids, "probes": ids}."""
 
@@ -65,12 +74,12 @@ class Objects:
 
     def __init__(self, pids):
         programs = {number for pid in pids for number in ids_of(pid, "prog_id")}
-        names = {number: show("prog", number)["name"] for number in programs}
+        names = {number: program["name"] for number, program in shown("prog", programs).items()}
         self.programs = Programs({side: [number for number, name in names.items()
                                          if name.startswith(f"ctxprop_{side}_")]
                                   for side in ("out", "in")})
-        self.maps = {show("map", number)["name"]: number for pid in pids
-                     for number in ids_of(pid, "map_id")}
+        maps = {number for pid in pids for number in ids_of(pid, "map_id")}
+        self.maps = {found["name"]: number for number, found in shown("map", maps).items()}
 
     def pause(self, paused):
         """Set struct control in the map `control`: 1 stops new edits."""
