@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spans without the room that their texts do not need: a seventh of the memory, mostly. */
+/* Spans without the room that their texts do not need: a tenth of the memory, mostly. */
 #ifndef CTXPROP_SPAN_PACK_H
 #define CTXPROP_SPAN_PACK_H
 
