@@ -24,8 +24,9 @@ SKIP_STATUS = 77
 # seconds: after which a part is ended and has failed. beside: it uses one CPU for minutes, and
 # little depends on how fast. These run beside the others from the beginning on, one after the
 # other, and their output is shown in the end. quick: the words with which it belongs to a quick
-# run, too; None: it does not.
-Part = namedtuple("Part", "name argv seconds beside quick", defaults=(False, None))
+# run, too; None: it does not. failed: gives, for its output, the words with which only what has
+# failed runs once more; None: all of it does.
+Part = namedtuple("Part", "name argv seconds beside quick failed", defaults=(False, None, None))
 Count = namedtuple("Count", "passed failed skipped")
 # before: the Result of the first time, of a part that ran twice.
 Result = namedtuple("Result", "name count seconds output before", defaults=(None,))
@@ -34,6 +35,21 @@ Result = namedtuple("Result", "name count seconds output before", defaults=(None
 def ctest(folder, label):
     return ["ctest", "--test-dir", folder, "-L", label, "--output-on-failure",
             "--no-tests=error"]
+
+
+def failed_tests(_):
+    """What makes ctest run only what has failed."""
+    return ["--rerun-failed"]
+
+
+def failed_cases(output):
+    """Names of cases that have failed, where a line is "not ok NUMBER - MODULE.CASE: TITLE"."""
+    return re.findall(r"^not ok \d+ - ([\w.]+):", output, re.M)
+
+
+def failed_rows(output):
+    """The rows of a table with a failure in one of its columns."""
+    return [word for name in re.findall(r"^(\S.*?) {2,}.*\bfail\b.*$", output, re.M) for word in ("--only", name)]
 
 
 # In each kernel what its Debian's compiler makes of the BPF programs: 6.12 is that of Debian 13.
@@ -64,7 +80,7 @@ PARTS = (
     Part("profile full tables", python("profile/continuous_tables.py", "--build", "build"), 400),
     Part("profile cost", python("bench/bench.py", "--build", "build", "--short", "--arms", "profile"), 200),
     Part("profile itself", ctest("build", "profile"), 600),
-    Part("net", python("net/run.py", "--build", "build"), 1500, quick=("--quick",)),
+    Part("net", python("net/run.py", "--build", "build"), 1500, quick=("--quick",), failed=failed_cases),
     Part("agent", python("agent/run.py"), 1200, quick=AGENT_QUICK),
     Part("otlp", python("otlp/otlp.py", "--build", "build"), 300),
     Part("cluster", python("cluster/cluster.py", "--build", "build"), 600),
@@ -78,15 +94,16 @@ PARTS = (
     Part("accuracy", python("accuracy/accuracy.py", "--short"), 900, quick=ACCURACY_QUICK),
     Part("accuracy itself", python("accuracy/accuracy.py", "--self-test"), 400),
     Part("inferred", python("accuracy/accuracy.py", "--rows", "metadata", "--short"), 200),
-    Part("vm", python("vm/vm.py", "table", "--short", "--build", "build", *CLANG19), 2400, beside=True),
+    Part("vm", python("vm/vm.py", "table", "--short", "--build", "build", *CLANG19), 2400, beside=True,
+         failed=failed_rows),
     Part("samples", python("samples/samples.py", "--build", "build", "--short", "whose"), 1800, beside=True, quick=()),
-    Part("unit", ctest("build", "unit"), 900, beside=True, quick=()),
+    Part("unit", ctest("build", "unit"), 900, beside=True, quick=(), failed=failed_tests),
     Part("profile outputs", python("profile/outputs.py", "--build", "build"), 600, beside=True, quick=()),
     Part("w3c", python("w3c/conformance.py", "--build", "build"), 600, beside=True, quick=()),
     Part("profile blocked", python("profile/blocked.py", "--build", "build"), 400, beside=True),
     Part("profile full disk", python("profile/continuous_disk.py", "--build", "build"), 400, beside=True),
     Part("profile labels", python("profile/labels.py", "--build", "build", "--short"), 300, beside=True),
-    Part("sanitizers", ["nice", *ctest("build-debug", "unit")], 2400, beside=True),
+    Part("sanitizers", ["nice", *ctest("build-debug", "unit")], 2400, beside=True, failed=failed_tests),
     Part("fuzz", ["nice", "tests/fuzz/fuzz.sh", "5", "200000"], 1800, beside=True),
     Part("check", ["nice", *python("check/check.py")], 1800, beside=True, quick=()),
 )
@@ -95,13 +112,14 @@ SUMMARY = re.compile(r"^(\d+) pass(?:ed)?, (\d+) fail(?:ed)?, (\d+) skip(?:ped)?
 TAP = re.compile(r"^(not ok|ok|skip)\b(.*)$", re.M)
 CTEST_FAILED = re.compile(r"^\d+% tests passed, (\d+) tests failed out of (\d+)$", re.M)
 CTEST_SKIPPED = re.compile(r"\*\*\*Skipped")
-# Where a part says what went wrong, and how much of that the end of all output shows again.
+# Where a part says what went wrong, which ends with the next line that says how something went.
 BAD_LINE = re.compile(r"^not ok\b|\bFAIL(?:ED)?\b|\*\*\*(?:Failed|Timeout|Exception)|MISSED|^missed\b|ERROR:|Traceback")
-LINES_AFTER, LINES_SHOWN = 6, 40
-# A part that has failed beside others runs once more in the end, alone, and this result counts: a wait may have been
-# too short, or samples too few. Not if it said that something was wrong; neither if it is long, or one of many.
-WRONG = re.compile(r"(?<!\b0 )\bwrong\b(?!\W* 0\b)|corrupt|\bstale\b|another|Sanitizer|Traceback", re.I)
-AGAIN_PARTS, AGAIN_SECONDS = 3, 300
+NEXT_LINE = re.compile(r"^(?:ok|not ok|skip)\b")
+LINES_AFTER, LINES_SHOWN = 25, 80
+# What has failed beside others runs once more in the end, alone, and this result counts: a wait may have been too short,
+# or samples too few. Not if a part said that something was wrong; neither if many have failed, or it would take long.
+WRONG = re.compile(r"(?<!\b0 )\bwrong\b(?!\W* 0\b)|corrupt|\bstale\b|another|Sanitizer", re.I)
+AGAIN_PARTS, AGAIN_CASES, AGAIN_SECONDS = 5, 5, 400
 
 
 def count(output, status):
@@ -125,11 +143,19 @@ def judge(output, status):
     return counted._replace(failed=1) if bad and not counted.failed else counted
 
 
+def complaint(lines, first):
+    """The numbers of the lines that belong to a bad one."""
+    for at in range(first, min(first + LINES_AFTER, len(lines))):
+        if at > first and NEXT_LINE.match(lines[at]):
+            return
+        yield at
+
+
 def complaints(output):
     """What a part that has failed said of it: its bad lines with those behind them, or else its last lines."""
     lines = output.splitlines()
     bad = [number for number, line in enumerate(lines) if BAD_LINE.search(line)]
-    wanted = sorted({at for first in bad for at in range(first, first + LINES_AFTER)} & set(range(len(lines))))
+    wanted = sorted({at for first in bad for at in complaint(lines, first)})
     return [lines[at] for at in wanted][:LINES_SHOWN] or lines[-LINES_SHOWN:]
 
 
@@ -226,18 +252,35 @@ def run(parts):
     return results
 
 
-def deserves_another(result):
+def words_again(part, result):
+    """What is added to a part's command to run only what has failed; nothing: all of it runs."""
+    return part.failed(result.output) if part.failed else []
+
+
+def deserves_another(part, result):
     """Has it failed in a way for which a busy machine may be the reason?"""
-    return result.count.failed and result.seconds < AGAIN_SECONDS and not WRONG.search("\n".join(complaints(result.output)))
+    some = words_again(part, result) and result.count.failed <= AGAIN_CASES
+    return result.count.failed and (some or result.seconds < AGAIN_SECONDS) \
+        and not WRONG.search("\n".join(complaints(result.output)))
+
+
+def again(part, first):
+    """The Result of a part of which what has failed ran once more, alone."""
+    words = words_again(part, first)
+    second = run([part._replace(argv=[*part.argv, *words], beside=False)])[0]
+    if words:
+        ran, failed = sum(first.count) - first.count.skipped, second.count.failed
+        second = second._replace(count=Count(ran - failed, failed, first.count.skipped))
+    return second._replace(before=first)
 
 
 def run_again(results):
-    """Results, of which those that deserve it ran once more, each alone."""
-    failed = [result.name for result in results if deserves_another(result)]
+    """Results, of which those that deserve it are of what ran once more."""
+    parts = {part.name: part for part in PARTS}
+    failed = [result.name for result in results if deserves_another(parts[result.name], result)]
     if len(failed) > AGAIN_PARTS:
         return results
-    parts = {part.name: part._replace(beside=False) for part in PARTS}
-    return [run([parts[result.name]])[0]._replace(before=result) if result.name in failed else result for result in results]
+    return [again(parts[result.name], result) if result.name in failed else result for result in results]
 
 
 def parse():

@@ -282,7 +282,7 @@ def called_for(port, trace):
 def is_believed(runtime, library):
     """What is read of a liar is what it says: otherwise it would prove nothing that other lies do no harm."""
     with pretending(8647, runtime, "first", library), held(8647, "/hold") as trace:
-        equal(called_for(8647, trace), CALLS, "its calls are for the request of its own that it names")
+        wait_until(lambda: called_for(8647, trace) == CALLS, "its calls are for the request of its own that it names")
 
 
 @case(seconds=200)

@@ -34,15 +34,15 @@ Test = namedtuple("Test", "name command kernels short seconds own_build",
 
 TESTS = (
     Test("platform", "python3 tests/vm/platform_check.py"),
-    Test("verifier", f"sh -ec {shlex.quote(LOAD_ALL)}", seconds=200, own_build=True),
-    Test("doctor", "python3 tests/vm/doctor_check.py --build {build}", seconds=120,
+    Test("verifier", f"sh -ec {shlex.quote(LOAD_ALL)}", seconds=400, own_build=True),
+    Test("doctor", "python3 tests/vm/doctor_check.py --build {build}", seconds=300,
          own_build=True),
     # One process, so that the verifier sees the programs once.
     Test("packets", f"bash -o pipefail -c {shlex.quote(PACKETS)}", seconds=600,
          own_build=True),
     Test("attach clsact", "python3 tests/vm/attach_check.py --build {build} clsact",
-         short=("6.1",), seconds=120),
-    Test("attach tcx", "python3 tests/vm/attach_check.py --build {build} tcx", seconds=120),
+         short=("6.1",), seconds=300),
+    Test("attach tcx", "python3 tests/vm/attach_check.py --build {build} tcx", seconds=300),
     Test("follow", "python3 tests/net/run.py --build {build} --jobs 1 serving", seconds=300),
     Test("contexts", "python3 tests/net/run.py --build {build} --jobs 1 contexts.server_killed"
          " contexts.thread_ends contexts.program_becomes_another record.server_of_two_threads"

@@ -34,7 +34,7 @@ def fetch(args):
 
 
 def show_table(args):
-    return table.run(args.kernels, REPO, args.build, dict(args.build_of), args.short, args.only)
+    return table.run(args.kernels, REPO, args.build, dict(args.build_of), args.short, args.only or [""])
 
 
 def build_of(text):
@@ -60,7 +60,7 @@ def parse(argv):
     many.add_argument("--build", type=Path, default=REPO / "build", help="build folder")
     many.add_argument("--build-of", type=build_of, action="append", default=[], metavar="SERIES=DIR",
                       help="another build folder for the verifier and packets there")
-    many.add_argument("--only", metavar="TEXT", default="", help="tests whose name contains TEXT")
+    many.add_argument("--only", metavar="TEXT", action="append", help="tests whose name contains TEXT, or one of several")
     many.set_defaults(act=show_table)
 
     get = commands.add_parser("fetch", help="fetch the newest kernels")

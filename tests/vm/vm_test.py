@@ -99,7 +99,7 @@ class Column(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
-    def run_table(self, *cells, only=""):
+    def run_table(self, *cells, only=("",)):
         """Exit code and text of a table with one kernel and these cells, one a row."""
         rows = [ROW._replace(name=f"row {number}") for number in range(len(cells))]
         printed = io.StringIO()
@@ -122,7 +122,7 @@ class Table(unittest.TestCase):
         self.assertIn("skip: row 1 on 6.1: why", printed)
 
     def test_a_table_that_ran_nothing_fails(self):
-        self.assertEqual(self.run_table(only="no such row")[0], 1)
+        self.assertEqual(self.run_table(only=["no such row"])[0], 1)
 
 
 class GuestsEnd(unittest.TestCase):
