@@ -10,6 +10,7 @@
 #include <linux/bpf.h>
 #include "calling.h"
 #include "edits.h"
+#include "fields.h"
 #include "http/http2/state.h"
 #include "http/protocol.h"
 #include "reasons.h"
@@ -17,7 +18,7 @@
 #include "serving.h"
 
 /* Layout of everything below. A daemon never adopts pinned maps of another version. */
-#define CTXPROP_ABI_VERSION 23
+#define CTXPROP_ABI_VERSION 24
 
 /* Default number of flows; a load-time option of the daemon. */
 #define CTXPROP_FLOWS_DEFAULT 32768
@@ -157,6 +158,7 @@ struct http2_flow {
 	__u32 reserved;
 	struct http2 requests;
 	struct http2 answers;
+	struct field_places places; /* of its edits in flight */
 };
 
 /* A closed flow: what its late packets are renumbered by. */

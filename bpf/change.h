@@ -280,10 +280,6 @@ static inline void change_render_name(const struct edit *e, __u64 *to)
  */
 static inline void change_render(const struct edit *e, struct traceparent_line *line, __u64 *to)
 {
-	if (e->kind == EDIT_LENGTH) { /* most significant byte first */
-		to[0] = (e->length >> 16 & 0xff) | (e->length & 0xff00) | (e->length & 0xff) << 16;
-		return;
-	}
 	const __u8 *value = (const __u8 *)line + sizeof("traceparent: ") - 1;
 
 	__u8 filler = e->kind == EDIT_CUT && e->state == EDIT_CUT_FRONT ? ' ' : CHANGE_FILLER;

@@ -10,6 +10,10 @@
  * Other edits add nothing (len is 0) but change bytes from `at` on in place (change.h). They are
  * kept here for the sake of retransmissions, until the peer has acknowledged their last byte.
  *
+ * Headers of HTTP/2 are one edit for all that end in one packet: the bytes from its first place to
+ * its last are one wide thing. What is said below of numbers among them errs to the safe side, as
+ * if all had been added at the first place: too little counts as acknowledged, and is sent again.
+ *
  * No lock: one writer adds (the outbound side; packets of one direction come one at a time), any
  * number retire (the inbound side, on any CPU). The base and the index of the oldest edit stand
  * in one word, so that whoever reads them sees both before a retirement or both after it; the
@@ -32,9 +36,8 @@ enum edit_kind {
 	EDIT_PARENT, /* the value of a traceparent is another one */
 	EDIT_CUT,    /* a field is renamed, and its value is void */
 	EDIT_VOID,   /* nothing: it was not sent after all */
-	EDIT_FIELD,  /* a header of HTTP/2, at the end of a header block: behind byte `at`, the last
-			one */
-	EDIT_LENGTH, /* the length of the frame that has such a field */
+	EDIT_FIELDS, /* headers of HTTP/2, in all header blocks that end in one packet (fields.h):
+			the first one behind byte `at`, and sent with it */
 };
 
 /* What an EDIT_CUT changes. */
@@ -66,9 +69,11 @@ struct edit {
 			__u8 name;  /* how many of them, the first ones, are of the field's name */
 			__u8 state; /* enum edit_cut */
 		};
-		struct {               /* EDIT_LENGTH */
-			__u32 length;  /* that the frame has with the field, */
-			__u32 without; /* and without it */
+		struct {              /* EDIT_FIELDS */
+			__u32 front;  /* bytes before `at`, from the begin of the first frame */
+			__u32 reach;  /* bytes from `at` to behind the last one that has a field */
+			__u32 first;  /* index of the place of its first field */
+			__u32 places; /* how many fields it has, FIELD_LEN bytes each */
 		};
 	};
 };
@@ -95,31 +100,28 @@ static inline int seq_before(__u32 a, __u32 b)
 	return (__s32)(a - b) < 0;
 }
 
-/* Bytes of the length in a frame's header (RFC 9113, 4.1). */
-#define EDIT_LENGTH_LEN 3
+/* Bytes of a header of HTTP/2, name and value. */
+#define FIELD_LEN 66
 
-/* Does an edit add a header? */
+/* Does an edit add headers? */
 static inline int edit_inserts(const struct edit *e)
 {
-	return e->kind == EDIT_INSERT || e->kind == EDIT_FIELD;
+	return e->kind == EDIT_INSERT || e->kind == EDIT_FIELDS;
 }
 
-/*
- * The number of the byte before which a header stands. That of HTTP/2 stands behind the last byte
- * of its block, and is sent with that byte: what follows it may be sent much later.
- */
-static inline __u32 edit_place(const struct edit *e)
+/* The number of the first byte that an edit is about. */
+static inline __u32 edit_begin(const struct edit *e)
 {
-	return e->at + (e->kind == EDIT_FIELD);
+	return e->kind == EDIT_FIELDS ? e->at - e->front : e->at;
 }
 
 /* The number behind the last byte that an edit is about. */
 static inline __u32 edit_end(const struct edit *e)
 {
-	if (edit_inserts(e))
+	if (e->kind == EDIT_INSERT)
 		return e->at + 1;
-	if (e->kind == EDIT_LENGTH)
-		return e->at + EDIT_LENGTH_LEN;
+	if (e->kind == EDIT_FIELDS)
+		return e->at + e->reach;
 	if (e->kind == EDIT_PARENT)
 		return e->at + TRACEPARENT_VALUE_LEN;
 	return e->kind == EDIT_CUT ? e->at + e->extent : e->at;
@@ -254,12 +256,30 @@ static inline struct edits_past edits_past(const struct edits *e, __u32 w)
 	return edits_view_past(e, after, w);
 }
 
-/* Smallest a with to_wire(a) >= w: left edges. */
+/* Behind the last place of an edit, if `app` is among its places, but not the first. */
+static inline __u32 edits_behind(const struct edits *e, __u32 app)
+{
+	struct edits_view v = edits_view(e);
+
+	for (__u32 i = 0; i < EDITS_MAX; i++) {
+		if (i >= v.count || !seq_before(edits_at(e, v, i)->at, app))
+			break;
+		if (edits_at(e, v, i)->kind == EDIT_FIELDS &&
+		    seq_before(app, edit_end(edits_at(e, v, i))))
+			return edit_end(edits_at(e, v, i));
+	}
+	return app;
+}
+
+/*
+ * Smallest a with to_wire(a) >= w: left edges. Where an edit has several places, and w is among
+ * them, it may be a larger one.
+ */
 static inline __u32 edits_to_app_up(const struct edits *e, __u32 w)
 {
 	__u32 app = edits_to_app(e, w);
 
-	return edits_to_wire(e, app) == w ? app : app + 1;
+	return edits_behind(e, edits_to_wire(e, app) == w ? app : app + 1);
 }
 
 /*
@@ -301,8 +321,8 @@ static inline void edits_take_back(struct edits *e, __u32 n)
 }
 
 /*
- * The headers among the `n` youngest edits are not sent, nor the lengths of their frames, but
- * others of these are. Only for the one writer.
+ * The headers among the `n` youngest edits are not sent, but others of these are. Only for the one
+ * writer.
  */
 static inline void edits_void(struct edits *e, __u32 n)
 {
@@ -313,7 +333,7 @@ static inline void edits_void(struct edits *e, __u32 n)
 			break;
 		struct edit *edit = &e->ring[(v.first + v.count - i) & EDITS_MASK];
 
-		if (!edit_inserts(edit) && edit->kind != EDIT_LENGTH)
+		if (!edit_inserts(edit))
 			continue;
 		edit->len = 0;
 		edit->kind = EDIT_VOID;
@@ -408,7 +428,7 @@ static inline int edits_meet(const struct edits *e, __u32 from, __u32 to)
 			break;
 		const struct edit *edit = edits_at(e, v, i);
 
-		if (seq_before(from, edit_end(edit)) && seq_before(edit->at, to) &&
+		if (seq_before(from, edit_end(edit)) && seq_before(edit_begin(edit), to) &&
 		    edit->kind != EDIT_VOID)
 			return 1;
 	}

@@ -84,11 +84,8 @@ static inline __attribute__((always_inline)) void traceparent_write(struct trace
 			    << 40;
 }
 
-/* Bytes of the field of HTTP/2. */
-#define TRACEPARENT_FIELD_LEN 66
-
 /*
- * Write the same as a field of HTTP/2: a literal without indexing, whose name is coded and whose
+ * Write the same as a field of HTTP/2, FIELD_LEN bytes: a literal without indexing, whose name is coded and whose
  * value is not (RFC 7541, 6.2.2). It touches no table of either side.
  */
 static inline __attribute__((always_inline)) void

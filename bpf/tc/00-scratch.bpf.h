@@ -31,12 +31,24 @@
 
 /* The edits that one packet carries, in order, and what they come to. */
 struct plan {
-	__u32 count;
+	__u32 count;    /* of HTTP/2: places (fields.h) */
+	__u32 first;    /* HTTP/2: payload offset of the first byte that is changed, */
+	__u32 last;     /* and behind the last one, or where the last field stands */
 	__u32 wire_seq; /* of the first byte of the packet */
 	__u32 added;    /* bytes: sum of the edits */
 	__u64 sum;      /* ones' complement sum of the edits at their places, unfolded */
 	__u64 carried;  /* that of the tracestate rendered last, wherever it is */
 	struct edit edit[EDITS_MAX];
+};
+
+/* Where a walk over the fields of a packet of HTTP/2 is (85-fields). */
+struct fields_at {
+	struct fields_walk walk;
+	struct field_met met;
+	__u32 len;  /* of the payload that it is about */
+	__u32 from; /* payload offset of the next byte to be copied */
+	__u32 pos;  /* bytes rendered so far */
+	__u32 failed;
 };
 
 /* What was decided about the packet at hand. */
@@ -110,6 +122,7 @@ struct scratch {
 	struct call call;            /* why the request at hand is sent */
 	struct change_fields fields; /* of the head at hand */
 	struct plan plan;
+	struct fields_at fields_at;
 	struct protocol_window window;
 	__u8 header[64]; /* a TCP header, or its options */
 	__u8 header_new[64] __attribute__((aligned(8)));

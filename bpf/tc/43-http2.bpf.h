@@ -2,19 +2,18 @@
 /*
  * Stages 3 and 4 of HTTP/2 (http/http2): the frames of a payload are read, and of each request that
  * ends its header block here it is decided whether it gets a header. That stands at the end of the
- * block, and its frame becomes longer: two edits, which are made together.
+ * block, and its frame becomes longer. All that are decided about in one packet are one edit.
  */
 #ifndef CTXPROP_TC_HTTP2_BPF_H
 #define CTXPROP_TC_HTTP2_BPF_H
 
 #include "31-http2.bpf.h"
 #include "41-change.bpf.h"
+#include "70-lead.bpf.h"
 
 /* Set at load time: connections that begin to speak HTTP/2 are read, and get headers. */
 const volatile __u32 use_http2 __weak = 0;
 
-/* Edits of one request. */
-#define HTTP2_EDITS 2
 /* A field counts so much of what a peer takes (RFC 9113, 6.5.2): its characters and 32. */
 #define HTTP2_FIELD_COST (11 + TRACEPARENT_VALUE_LEN + 32)
 /* Where the peer limits header blocks, and one is larger than a quarter of that, it stays as it is:
@@ -37,6 +36,9 @@ VERIFIED_ALONE int http2_begin(const struct packet *p, struct flow *f)
 	s->http2.isn = f->isn;
 	s->http2.next = p->seq;
 	s->http2.answer_next = p->ack;
+	s->http2.places.seed[0] = random_next(&s->random);
+	s->http2.places.seed[1] = random_next(&s->random);
+	s->http2.places.end = 0;
 	http2_init(&s->http2.requests, PROTOCOL_REQUEST);
 	http2_init(&s->http2.answers, PROTOCOL_RESPONSE);
 	if (bpf_map_update_elem(&http2_flows, &key, &s->http2, BPF_ANY))
@@ -66,7 +68,7 @@ static __always_inline __u32 http2_eligible(const struct outbound *o, const stru
 	if (http2_before_end(h) > place || !h->block ||
 	    seq_before(o->p->seq + place - http2_before_end(h), o->s->decision.sent))
 		return REASON_H2_CUT;
-	if (http2_frame_length(h) + TRACEPARENT_FIELD_LEN > HTTP2_FRAME_MAX)
+	if (http2_frame_length(h) + FIELD_LEN > HTTP2_FRAME_MAX)
 		return REASON_H2_LIMIT;
 	if (flow->answers.list_max &&
 	    h->block + HTTP2_FIELD_COST > flow->answers.list_max / HTTP2_LIST_PART)
@@ -88,38 +90,73 @@ static __always_inline __u32 http2_allowed(const struct outbound *o, const struc
 	return decide_policy(v, cause_is_known(&o->s->call));
 }
 
-/* Record the edits of a header at payload offset `place`. Returns 0 or a reason. */
-static __always_inline __u32 http2_record(struct outbound *o, const struct http2 *h, __u32 place)
+/*
+ * Is there room for one more field, in the flow and in the packet, whose block ends at payload
+ * offset `place`? Returns 0 or a reason.
+ */
+static __always_inline __u32 http2_room(struct outbound *o, const struct http2_flow *h, __u32 place)
 {
-	struct edit *length = &o->s->change, *field = &o->s->edit;
+	struct decision *d = &o->s->decision;
+	struct edits_view v = edits_view(&o->flow->edits);
+	__u32 first = d->fresh ? d->first : place - http2_before_end(&h->requests);
+	__u32 oldest = v.count ? edits_at(&o->flow->edits, v, 0)->first : h->places.end - d->fresh;
+	__u32 added = d->added + FIELD_LEN;
 
-	if (edits_count(&o->flow->edits) > EDITS_MAX - HTTP2_EDITS)
+	if (v.count >= EDITS_MAX || h->places.end - oldest >= FIELDS_MAX)
 		return REASON_EDITS_FULL;
-	__builtin_memset(length, 0, sizeof(*length));
-	length->at = o->p->seq + place - http2_before_end(h);
-	length->kind = EDIT_LENGTH;
-	length->without = http2_frame_length(h);
-	length->length = length->without + TRACEPARENT_FIELD_LEN;
-	field->at = o->p->seq + place - 1;
-	field->len = TRACEPARENT_FIELD_LEN;
-	field->kind = EDIT_FIELD;
-	if (edits_add(&o->flow->edits, length))
-		return REASON_EDITS_FULL;
-	if (edits_add(&o->flow->edits, field)) {
-		edits_take_back(&o->flow->edits, 1);
-		return REASON_EDITS_FULL;
-	}
-	o->s->decision.changed++;
-	return 0;
+	if (!decide_fits_window(o, added))
+		return REASON_WINDOW;
+	if (decide_can_grow(o, first, added))
+		return 0;
+	if (place > WIRE_MAX)
+		return REASON_DEEP;
+	return added <= WIRE_MAX && added <= LEADS_MAX * lead_size(o->skb, o->p)
+		   ? 0
+		   : REASON_EDITS_FULL;
 }
 
-/* A request's header block ends at payload offset `place`: record a header, or count why not. */
+/* The sampled flag is part of a place: its ids are made again for each transmission. */
+static __always_inline __u8 http2_trace_flags(struct scratch *s, const struct http2_flow *h,
+					      const struct policy_verdict *v)
+{
+	fields_ids(&h->places, h->places.end, &s->change);
+	return TRACEPARENT_RANDOM |
+	       (policy_samples(v, *(const __u64 *)(s->change.trace_id + 8)) ? TRACEPARENT_SAMPLED
+									    : 0);
+}
+
+/* A field at payload offset `place`: one more of the edit of this packet, scratch.edit. */
+static __always_inline void http2_add(struct outbound *o, struct http2_flow *h, __u32 place,
+				      __u8 flags)
+{
+	struct decision *d = &o->s->decision;
+	struct edit *e = &o->s->edit;
+	__u32 last = o->p->seq + place - 1, before = http2_before_end(&h->requests);
+
+	if (!d->fresh) {
+		__builtin_memset(e, 0, sizeof(*e));
+		e->at = last;
+		e->kind = EDIT_FIELDS;
+		e->front = before - 1;
+		e->first = h->places.end;
+		d->first = place - before;
+	}
+	h->places.ring[h->places.end++ & FIELDS_MASK] = (struct field_place){
+	    .last = last - e->at, .before = before, .pad = h->requests.pad, .flags = flags};
+	e->reach = last + 1 - e->at;
+	e->places++;
+	e->len += FIELD_LEN;
+	d->fresh++;
+	d->added += FIELD_LEN;
+}
+
+/* A request's header block ends at payload offset `place`: add a header, or count why not. */
 VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct flow *f,
-				 const struct http2_flow *h, __u32 place)
+				 struct http2_flow *h, __u32 place)
 {
 	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
 	const struct policy_verdict *v;
-	__u32 reason, at = place - 1;
+	__u32 reason;
 
 	if (!o.s || !p || !f || !h || attended_decided(skb))
 		return 0;
@@ -133,22 +170,16 @@ VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct
 	reason = http2_allowed(&o, v);
 	if (!reason)
 		reason = http2_eligible(&o, h, place);
-	if (!reason && !decide_fits_window(&o, TRACEPARENT_FIELD_LEN))
-		reason = REASON_WINDOW;
 	if (!reason)
-		reason = decide_place(&o, at, FRAME_NOWHERE, TRACEPARENT_FIELD_LEN, &at);
-	if (!reason) {
-		decide_ids(o.s, &o.s->edit, v);
-		reason = f->owner ? 0 : share_join(skb, p, f);
-	}
-	if (!reason)
-		reason = http2_record(&o, &h->requests, place);
+		reason = http2_room(&o, h, place);
+	if (!reason && !f->owner)
+		reason = share_join(skb, p, f);
 	if (reason) {
 		count(reason);
 		return 0;
 	}
 	cause_count(&o.s->call);
-	decide_recorded(&o, at);
+	http2_add(&o, h, place, http2_trace_flags(o.s, h, v));
 	return 0;
 }
 
@@ -201,6 +232,8 @@ static __always_inline void http2_read(struct __sk_buff *skb, struct scratch *s,
 	if (bpf_loop(FRAME_STEPS_MAX, http2_step, &r, 0) >= FRAME_STEPS_MAX)
 		flow_make_opaque(f, REASON_WORK_CAP);
 	h->next = p->seq + p->len;
+	if (s->decision.fresh) /* there is room: http2_room() */
+		edits_add(&f->edits, &s->edit);
 }
 
 #endif

@@ -126,10 +126,7 @@ static __always_inline int render_edit(struct render *r, const struct edit *e, _
 
 	if (!index_within(&pos, WIRE_SIZE))
 		return -1;
-	if (e->kind == EDIT_FIELD)
-		traceparent_write_field(line, e);
-	else
-		traceparent_write(line, e);
+	traceparent_write(line, e);
 	for (int i = 0; i < 9; i++)
 		*(volatile __u64 *)(r->s->wire + pos + i * 8) = line->word[i];
 	sum = render_sum(line);
@@ -160,7 +157,7 @@ VERIFIED_ALONE int plan_render(struct __sk_buff *skb, const struct packet *p, __
 
 		if (i >= r.s->plan.count)
 			break;
-		if (render_copy(&r, edit_place(e) - p->seq) || render_edit(&r, e, i))
+		if (render_copy(&r, e->at - p->seq) || render_edit(&r, e, i))
 			return -1;
 	}
 	return render_copy(&r, to) ? -1 : (int)r.pos;

@@ -176,30 +176,4 @@ VERIFIED_ALONE int change_packet(struct __sk_buff *skb, const struct packet *p, 
 	return 0;
 }
 
-/*
- * The fields that are new in this packet are not sent after all: the lengths of their frames, which
- * were changed already, become again what they were. Returns 0, or 1 when the packet has to be
- * dropped.
- */
-VERIFIED_ALONE int change_undo(struct __sk_buff *skb, const struct packet *p, struct flow *f)
-{
-	struct scratch *s = scratch_get();
-	struct edits_view v;
-	__u32 n;
-
-	if (!s || !p || !f || !(f->flags & FLOW_HTTP2))
-		return 0;
-	v = edits_view(&f->edits);
-	n = s->decision.fresh + s->decision.changed;
-	for (__u32 i = 1; i <= EDITS_MAX; i++) {
-		struct edit *edit = &f->edits.ring[(v.first + v.count - i) & EDITS_MASK];
-
-		if (i > n || i > v.count)
-			break;
-		if (edit->kind == EDIT_LENGTH)
-			edit->length = edit->without;
-	}
-	return change_packet(skb, p, f);
-}
-
 #endif

@@ -48,8 +48,6 @@ static __always_inline int edit_take_back(struct outbound *o, __u32 reason)
 		count(REASON_DROPPED);
 		return DROP;
 	}
-	if (o->s->decision.changed && change_undo(o->skb, o->p, f))
-		return DROP;
 	carry_take_back(f, o->s->decision.fresh + o->s->decision.changed);
 	if (o->s->decision.changed) /* some of what is recorded is in the packet already */
 		edits_void(&f->edits, o->s->decision.fresh + o->s->decision.changed);
@@ -206,7 +204,7 @@ VERIFIED_ALONE int edit_shift(struct __sk_buff *skb, struct packet *p, struct fl
 	if (!s || !p || !f)
 		return DROP;
 	lead = s->plan.added;
-	place = edit_place(&s->plan.edit[0]) - p->seq;
+	place = s->plan.edit[0].at - p->seq;
 	change.seq = s->plan.wire_seq + lead;
 	if (bpf_skb_pull_data(skb, p->payload + place))
 		return edit_take_back(&o, REASON_NO_ROOM);
@@ -279,6 +277,7 @@ static __always_inline int edit_can_grow(struct outbound *o, __u32 first)
 #define EDIT_NUMBER    256 /* edit_number(), by the plan, is all that is left to do */
 #define EDIT_AT_LENGTH 257 /* edit_at_length() is to do it */
 #define EDIT_SHIFT     258 /* edit_shift() is to do it: not called from there, for want of stack */
+#define EDIT_FIELDS_OF 259 /* fields_send() is to do it */
 
 /* All but the most frequent cases; the plan is made. Returns the verdict, or EDIT_SHIFT. */
 VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struct flow *f)
@@ -293,7 +292,7 @@ VERIFIED_ALONE int edit_at_length(struct __sk_buff *skb, struct packet *p, struc
 	if (p->fragment)
 		return edit_fragment(&o);
 	first = plan->edit[0].at - p->seq;
-	last = edit_place(&plan->edit[(plan->count - 1) & EDITS_MASK]) - p->seq;
+	last = plan->edit[(plan->count - 1) & EDITS_MASK].at - p->seq;
 	if (edit_can_grow(&o, first))
 		return edit_grow(&o, first);
 	if (write_begin(skb))

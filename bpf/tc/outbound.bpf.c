@@ -26,6 +26,7 @@
  *   70-lead      the small packet that goes ahead of one that cannot grow
  *   75-change    bytes that are changed in place
  *   80-edit      grow, split or only renumber
+ *   85-fields    and the same of HTTP/2, from its plan on
  *
  * Beside the way: attended (several namespaces), carry (tracestates that go with edits), checksum
  * (sums, and whether a packet's own is right), random (ids), record (what spans are made of),
@@ -36,7 +37,7 @@
 #include "25-twin.bpf.h"
 #include "42-read.bpf.h"
 #include "45-respond.bpf.h"
-#include "80-edit.bpf.h"
+#include "85-fields.bpf.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -406,15 +407,15 @@ VERIFIED_ALONE int outbound_payload(struct __sk_buff *skb, struct packet *p, str
 	return flow_has_offset(f) ? edit_packet(&run.o) : NEXT;
 }
 
-/* The same of HTTP/2. */
+/* Payload of a flow that speaks HTTP/2: read what is new in it, and decide. */
 VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struct flow *f,
 				  struct http2_flow *h)
 {
-	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	struct scratch *s = scratch_get();
 
-	if (!o.s || !p || !f)
-		return NEXT;
-	outbound_begin(&o.s->decision, p, f);
+	if (!s || !p || !f)
+		return 0;
+	outbound_begin(&s->decision, p, f);
 	if (p->flags & TCP_URG)
 		flow_make_opaque(f, REASON_URGENT);
 	if (p->fragment)
@@ -422,28 +423,36 @@ VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struc
 	if (!h)
 		flow_make_opaque(f, REASON_LOST);
 	else if (!(f->flags & FLOW_OPAQUE) && flow_begin_framing(f)) {
-		http2_read(skb, o.s, p, f, h);
+		http2_read(skb, s, p, f, h);
 		flow_end_framing(f);
 	}
 	flow_unsettle(&p->key, f);
-	if (edits_changing(&f->edits) && change_packet(skb, p, f))
-		return DROP;
-	return flow_has_offset(f) ? edit_packet(&o) : NEXT;
+	return 0;
 }
 
 /*
  * Requests of HTTP/2 get headers on devices with Ethernet headers only: the program for the others
- * has no stack left on Linux 6.1. There the flow is translated, and left alone from then on.
+ * has no stack left on Linux 6.1. There the flow is left alone from then on, but for what it has
+ * in flight.
  */
 static __always_inline int outbound_data(struct __sk_buff *skb, struct scratch *s, struct packet *p,
 					 struct flow *f, int ethernet)
 {
-	int verdict = ethernet && (f->flags & FLOW_HTTP2) ? NEXT : outbound_payload(skb, p, f);
+	int verdict = f->flags & FLOW_HTTP2 ? NEXT : outbound_payload(skb, p, f);
+	struct http2_flow *h = NULL;
 
-	if (ethernet && (f->flags & FLOW_HTTP2)) /* also if that has become clear just now */
-		verdict = outbound_http2(skb, p, f, use_http2 ? http2_lookup(&p->key, f) : NULL);
+	if (f->flags & FLOW_HTTP2) { /* also if that has become clear just now */
+		h = use_http2 ? http2_lookup(&p->key, f) : NULL;
+		if (ethernet)
+			outbound_http2(skb, p, f, h);
+		else
+			flow_make_opaque(f, REASON_HTTP2);
+		verdict = fields_plan(s, p, f, h);
+	}
 	if (verdict == EDIT_NUMBER)
 		return edit_number(skb, p, s->plan.wire_seq);
+	if (verdict == EDIT_FIELDS_OF)
+		return fields_send(skb, p, f, h);
 	if (verdict == EDIT_AT_LENGTH)
 		verdict = edit_at_length(skb, p, f);
 	return verdict == EDIT_SHIFT ? edit_shift(skb, p, f) : verdict;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "edits.h"
 #include "stream.h"
 
 size_t stream_write(struct stream *s, const void *bytes, size_t len)
@@ -53,12 +54,16 @@ static void expect(struct stream *s, const struct stream_edit *edit)
 
 void stream_expect_edit(struct stream *s, size_t at)
 {
-	expect(s, &(struct stream_edit){.at = at, .len = LINE_LEN + s->state_len});
+	expect(s, &(struct stream_edit){.at = at, .joined = at, .len = LINE_LEN + s->state_len});
 }
 
-void stream_expect_field(struct stream *s, size_t at)
+void stream_expect_field(struct stream *s, size_t at, bool more)
 {
-	expect(s, &(struct stream_edit){.at = at, .len = FIELD_LEN, .is_field = true});
+	struct stream_edit e = {.at = at, .joined = at, .len = FIELD_LEN, .is_field = true};
+
+	if (more)
+		e.joined = s->edit[s->edits - 1].joined;
+	expect(s, &e);
 }
 
 static const struct stream_edit *edit_at(const struct stream *s, size_t at)
@@ -114,11 +119,21 @@ size_t stream_to_wire(const struct stream *s, size_t a)
 	return wire;
 }
 
+/* As stream_to_wire(), where fields of one packet stand together. */
+static size_t joined_to_wire(const struct stream *s, size_t a)
+{
+	size_t wire = a;
+
+	for (size_t i = 0; i < s->edits; i++)
+		wire += s->edit[i].joined < a ? s->edit[i].len : 0;
+	return wire;
+}
+
 size_t stream_to_app(const struct stream *s, size_t w)
 {
 	size_t a = w;
 
-	while (stream_to_wire(s, a) > w)
+	while (joined_to_wire(s, a) > w)
 		a--;
 	return a;
 }
@@ -127,16 +142,25 @@ size_t stream_to_app_up(const struct stream *s, size_t w)
 {
 	size_t a = stream_to_app(s, w);
 
-	return stream_to_wire(s, a) < w ? a + 1 : a;
+	if (joined_to_wire(s, a) < w)
+		a++;
+	for (size_t i = 0; i < s->edits; i++) {
+		if (s->edit[i].joined < a && a <= s->edit[i].at)
+			a = s->edit[i].at + 1;
+	}
+	return a;
 }
 
 size_t stream_inserted_from(const struct stream *s, size_t w)
 {
-	size_t sum = 0;
+	size_t sum = 0, end = 0;
 
 	for (size_t i = 0; i < s->edits; i++) {
-		size_t begin = stream_to_wire(s, s->edit[i].at), end = begin + s->edit[i].len;
+		size_t begin = joined_to_wire(s, s->edit[i].joined);
 
+		if (i && s->edit[i].joined == s->edit[i - 1].joined)
+			begin = end; /* behind the other fields of its packet */
+		end = begin + s->edit[i].len;
 		sum += w <= begin ? s->edit[i].len : w < end ? end - w : 0;
 	}
 	return sum;

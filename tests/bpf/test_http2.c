@@ -14,11 +14,15 @@
 #include "http/http2/state.h"
 #include "topics.h"
 
-#define PREFACE  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-#define REQUESTS (EDITS_MAX / 2) /* that a flow has in flight: a field and a length each */
-#define WHOLE    (HTTP2_END_STREAM | HTTP2_END_HEADERS)
-#define PADDING  7
-#define FLOWS    1024
+#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+#define WHOLE   (HTTP2_END_STREAM | HTTP2_END_HEADERS)
+#define PADDING 7
+/* Requests of one packet that get a field: so many bytes are made at once (tc/00-scratch). */
+#define PACKET_MAX (4096 / FIELD_LEN)
+/* And that a packet of such requests alone can grow by: the MSS of the peer, less timestamps. */
+#define REQUEST_LEN (HTTP2_FRAME_HEADER + sizeof(block) + sizeof(field))
+#define GROW_MAX    ((1460 - 12) / (REQUEST_LEN + FIELD_LEN))
+#define FLOWS       1024
 
 /* GET / of http://a: entries of the static table, and a literal that is put into the other one. */
 static const uint8_t block[] = {0x82, 0x86, 0x84, 0x41, 0x01, 'a'};
@@ -26,16 +30,23 @@ static const uint8_t block[] = {0x82, 0x86, 0x84, 0x41, 0x01, 'a'};
 static const uint8_t field[] = {0x00, 0x01, 'x', 0x01, 'y'};
 
 static struct conn conn;
+static struct wire *wire; /* NULL: this machine cannot have one */
 static uint32_t last_stream;
 
 static int setup(void **state)
 {
-	*state = rig_open_with_http2(FLOWS);
+	struct rig *rig = rig_open_with_http2(FLOWS);
+
+	wire = wire_open(WIRE_LOCAL, rig_program(rig, HOOK_OUT, &ordinary.shape),
+			 rig_program(rig, HOOK_IN, &ordinary.shape));
+	*state = rig;
 	return 0;
 }
 
 static int teardown(void **state)
 {
+	if (wire)
+		wire_close(wire);
 	rig_close(*state);
 	return 0;
 }
@@ -64,13 +75,14 @@ static size_t write_headers(uint8_t flags, const uint8_t *more, size_t more_len)
 	return from;
 }
 
-/* What was written from `from` on is a request that gets a field. */
-static void expect_field(size_t from, uint8_t flags)
+/* What was written from `from` on is a request that gets a field; `more`: not the first one of its
+ * packet. */
+static void expect_field(size_t from, uint8_t flags, bool more)
 {
 	const size_t pad = flags & HTTP2_PADDED ? PADDING : 0;
 
 	stream_open(&conn.stream, from, from + 3);
-	stream_expect_field(&conn.stream, conn.stream.len - pad - 1);
+	stream_expect_field(&conn.stream, conn.stream.len - pad - 1, more);
 }
 
 /* A request that gets a field. */
@@ -78,7 +90,17 @@ static size_t write_request(uint8_t flags)
 {
 	const size_t from = write_headers(flags, field, sizeof(field));
 
-	expect_field(from, flags);
+	expect_field(from, flags, false);
+	return from;
+}
+
+/* Requests that get a field each, if they leave in one packet. */
+static size_t write_requests(size_t count, uint8_t flags)
+{
+	const size_t from = conn.stream.len;
+
+	for (size_t i = 0; i < count; i++)
+		expect_field(write_headers(flags, field, sizeof(field)), flags, i);
 	return from;
 }
 
@@ -113,6 +135,15 @@ static void open_conn(struct rig *rig)
 	open_with(rig, &ordinary);
 }
 
+/* A connection whose packets can be split: what goes ahead of them takes a real link. */
+static void open_on_wire(struct rig *rig)
+{
+	if (!wire)
+		skip();
+	open_conn(rig);
+	conn_use_wire(&conn, wire);
+}
+
 static void one_request_in_every_kind_of_packet(void **state)
 {
 	for (size_t i = 0; i < SHAPES; i++) {
@@ -126,7 +157,7 @@ static void one_request_in_every_kind_of_packet(void **state)
 		from = write_request(WHOLE);
 		conn_transmit(&conn, from, conn.stream.len);
 		expect_longer(from);
-		expect_counts(*state, {REASON_INJECTED, 1}, {REASON_GROWN, 1}, {REASON_CHANGED, 1});
+		expect_counts(*state, {REASON_INJECTED, 1}, {REASON_GROWN, 1});
 		conn_ack_all(&conn);
 		assert_int_equal(conn_in_flight(&conn), 0);
 		assert_int_equal(conn_base(&conn), FIELD_LEN);
@@ -148,31 +179,82 @@ static void padding_stays_behind_the_field(void **state)
 	}
 }
 
+/* As many as the packet can grow by. */
 static void several_in_one_packet(void **state)
 {
-	size_t from;
+	for (size_t i = 0; i < SHAPES; i++) {
+		struct opening o = ordinary;
+		size_t from;
 
-	open_conn(*state);
-	from = conn.stream.len;
-	for (size_t i = 0; i < REQUESTS; i++)
-		write_request(WHOLE);
+		o.shape = shapes[i];
+		if (o.shape.ip_device)
+			continue;
+		open_with(*state, &o);
+		from = write_requests(GROW_MAX, WHOLE);
+		conn_transmit(&conn, from, conn.stream.len);
+		expect_counts(*state, {REASON_INJECTED, GROW_MAX}, {REASON_GROWN, 1});
+		conn_ack_all(&conn);
+		assert_int_equal(conn_base(&conn), GROW_MAX * FIELD_LEN);
+	}
+}
+
+/* As many as are made at once; they do not fit into the packet, and its first bytes go ahead. */
+static void many_in_one_packet(void **state)
+{
+	size_t from, end;
+
+	open_on_wire(*state);
+	from = write_requests(PACKET_MAX, WHOLE);
 	write_headers(WHOLE, field, sizeof(field));
-	conn_transmit(&conn, from, conn.stream.len);
-	assert_int_equal(rig_count(*state, REASON_INJECTED), REQUESTS);
+	end = conn.stream.len;
+	conn_transmit(&conn, from, end);
+	assert_int_equal(rig_count(*state, REASON_INJECTED), PACKET_MAX);
 	assert_int_equal(rig_count(*state, REASON_EDITS_FULL), 1);
+	assert_int_equal(rig_count(*state, REASON_SPLIT), 1);
+	for (size_t cut = from; cut < end; cut += 97)
+		conn_transmit(&conn, cut, end);
+	conn_ack_all(&conn);
+	assert_int_equal(conn_base(&conn), PACKET_MAX * FIELD_LEN);
+}
+
+/* As many packets with requests, and as many requests, as a flow has in flight. */
+static void many_in_flight(void **state)
+{
+	static const size_t each[] = {1, 40};
+
+	for (size_t i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+		size_t left = each[i] == 1 ? EDITS_MAX : FIELDS_MAX, from;
+
+		open_on_wire(*state);
+		for (size_t n; left; left -= n) {
+			n = left < each[i] ? left : each[i];
+			from = write_requests(n, WHOLE);
+			conn_transmit(&conn, from, conn.stream.len);
+		}
+		from = write_headers(WHOLE, field, sizeof(field));
+		conn_transmit(&conn, from, conn.stream.len);
+		assert_int_equal(rig_count(*state, REASON_EDITS_FULL), 1);
+		conn_ack_all(&conn);
+		assert_int_equal(conn_in_flight(&conn), 0);
+		from = write_request(WHOLE);
+		conn_transmit(&conn, from, conn.stream.len);
+		expect_longer(from);
+	}
 }
 
 /* However it is cut and merged when it comes again. */
 static void sent_again(void **state)
 {
-	size_t from, end;
+	size_t from, next, end;
 
 	open_conn(*state);
-	from = write_request(WHOLE | HTTP2_PADDED);
-	write_request(WHOLE);
+	from = write_requests(3, WHOLE | HTTP2_PADDED);
+	conn_transmit(&conn, from, conn.stream.len);
+	next = write_requests(2, WHOLE);
 	end = conn.stream.len;
-	conn_transmit(&conn, from, end);
+	conn_transmit(&conn, next, end);
 	rig_forget_counts(*state);
+	conn_transmit(&conn, from, end);
 	for (size_t cut = from + 1; cut < end; cut++) {
 		conn_transmit(&conn, from, cut);
 		conn_transmit(&conn, cut, end);
@@ -182,23 +264,53 @@ static void sent_again(void **state)
 	assert_int_equal(rig_count(*state, REASON_INJECTED), 0);
 }
 
+/* The next byte of the wire that the peer expects is the `ack`-th of a packet with `count`
+ * requests; then all of it comes again. Returns whether there is such a byte. */
+static bool acknowledge(struct rig *rig, size_t count, size_t ack)
+{
+	size_t from, begin;
+
+	open_conn(rig);
+	from = write_requests(count, WHOLE);
+	conn_transmit(&conn, from, conn.stream.len);
+	begin = stream_to_wire(&conn.stream, from) + ack;
+	if (begin > stream_to_wire(&conn.stream, conn.stream.len))
+		return false;
+	conn_ack(&conn, begin);
+	for (size_t a = stream_to_app(&conn.stream, begin); a < conn.stream.len; a++)
+		conn_transmit(&conn, a, conn.stream.len);
+	conn_ack_all(&conn);
+	assert_int_equal(conn_in_flight(&conn), 0);
+	return true;
+}
+
 static void acknowledged_in_part(void **state)
 {
-	for (size_t ack = 0;; ack++) {
-		size_t from, begin;
-
-		open_conn(*state);
-		from = write_request(WHOLE);
-		conn_transmit(&conn, from, conn.stream.len);
-		begin = stream_to_wire(&conn.stream, from) + ack;
-		if (begin > stream_to_wire(&conn.stream, conn.stream.len))
-			break;
-		conn_ack(&conn, begin);
-		for (size_t a = stream_to_app(&conn.stream, begin); a < conn.stream.len; a++)
-			conn_transmit(&conn, a, conn.stream.len);
-		conn_ack_all(&conn);
-		assert_int_equal(conn_in_flight(&conn), 0);
+	for (size_t count = 1; count <= 3; count++) {
+		for (size_t ack = 0; acknowledge(*state, count, ack); ack++)
+			;
 	}
+}
+
+/* The peer has a part of what three packets had, and no cumulative acknowledgement. */
+static void received_in_part(void **state)
+{
+	size_t from, begin, end;
+
+	open_conn(*state);
+	for (int i = 0; i < 3; i++) {
+		from = write_requests(2, WHOLE);
+		conn_transmit(&conn, from, conn.stream.len);
+	}
+	from = strlen(PREFACE) + HTTP2_FRAME_HEADER;
+	begin = stream_to_wire(&conn.stream, from);
+	end = stream_to_wire(&conn.stream, conn.stream.len);
+	for (size_t left = begin + 1; left < end; left += 3) {
+		for (size_t right = left + 1; right <= end; right += 7)
+			conn_receive(&conn, &(struct incoming){
+						.ack = begin, .sacks = 1, .sack = {{left, right}}});
+	}
+	conn_ack_all(&conn);
 }
 
 /* The length of its frame has left, or is not at hand: it stays as it is, and the next one does
@@ -419,8 +531,11 @@ int test_http2(void)
 	    cmocka_unit_test(one_request_in_every_kind_of_packet),
 	    cmocka_unit_test(padding_stays_behind_the_field),
 	    cmocka_unit_test(several_in_one_packet),
+	    cmocka_unit_test(many_in_one_packet),
+	    cmocka_unit_test(many_in_flight),
 	    cmocka_unit_test(sent_again),
 	    cmocka_unit_test(acknowledged_in_part),
+	    cmocka_unit_test(received_in_part),
 	    cmocka_unit_test(cut_by_packets),
 	    cmocka_unit_test(merged_with_what_has_left),
 	    cmocka_unit_test(merged_behind_what_has_left),

@@ -75,7 +75,7 @@ static void field_of_http2(void **state)
 		print_line(text, &e);
 		memcpy(want, front, sizeof(front));
 		memcpy(want + sizeof(front), strchr(text, ' ') + 1, TRACEPARENT_VALUE_LEN);
-		assert_int_equal(sizeof(front) + TRACEPARENT_VALUE_LEN, TRACEPARENT_FIELD_LEN);
+		assert_int_equal(sizeof(front) + TRACEPARENT_VALUE_LEN, FIELD_LEN);
 		traceparent_write_field(&line, &e);
 		assert_memory_equal(&line, want, sizeof(line));
 	}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * The fields that were added to header blocks of HTTP/2: where they stand, and whose frames they
+ * have made longer.
+ *
+ * All blocks that end in one packet are one edit of its flow (EDIT_FIELDS of edits.h), so that a
+ * flow can have many requests in flight. Each of them has a place: a field stands behind the last
+ * byte of its block, and is sent with that byte; the length in the header of the block's frame,
+ * bytes before, counts it, too. Both are made anew for every transmission, from the place alone.
+ *
+ * Pure: no helper, no allocation; compiled for BPF and natively.
+ */
+#ifndef CTXPROP_FIELDS_H
+#define CTXPROP_FIELDS_H
+
+#include "edits.h"
+
+/* Places of one connection whose edits are in flight; a power of two. */
+#define FIELDS_MAX  128
+#define FIELDS_MASK (FIELDS_MAX - 1)
+
+struct field_place {
+	__u16 last;   /* the last byte of the block, counted from `at` of the edit */
+	__u16 before; /* bytes from the begin of its frame to behind that byte */
+	__u8 pad;     /* bytes of padding behind the block, in the same frame */
+	__u8 flags;   /* of the trace */
+};
+
+/* Indices count up for ever (modulo 2^32); the slot of a place is its index & FIELDS_MASK. */
+struct field_places {
+	__u64 seed[2]; /* what the ids of its fields are made of */
+	__u32 end;     /* index after the youngest */
+	__u32 reserved;
+	struct field_place ring[FIELDS_MAX];
+};
+
+/* Bytes of the header of a frame (RFC 9113, 4.1), which begins with its length. */
+#define FIELDS_FRAME_HEADER 9
+
+/* Some bytes of a flow, and a walk over the edits and places that are about them. */
+struct fields_walk {
+	__u32 from, to; /* app: the bytes [from, to) */
+	__u32 wire;     /* of the byte `from`, when the walk is over */
+	__u32 edit;     /* of the view: the next one */
+	__u32 place;    /* and of its places */
+};
+
+/* A field, or the length of its frame, or both, among the bytes. All numbers are of the app. */
+struct field_met {
+	__u32 frame;  /* the first byte of its frame */
+	__u32 last;   /* the last byte of its block */
+	__u32 index;  /* of its place */
+	__u32 length; /* that the frame has without it */
+	__u8 flags;   /* of the trace */
+	__u8 added;   /* the field stands among the bytes */
+};
+
+enum fields_step {
+	FIELDS_OVER, /* nothing more is about these bytes */
+	FIELDS_NONE, /* the walk has gone on */
+	FIELDS_MET,
+};
+
+static inline void fields_begin(struct fields_walk *w, struct edits_view v, __u32 from, __u32 to)
+{
+	*w = (struct fields_walk){.from = from, .to = to, .wire = from + v.base};
+}
+
+/* On to the next edit. */
+static inline void fields_next_edit(struct fields_walk *w)
+{
+	w->edit++;
+	w->place = 0;
+}
+
+/* A step of the walk. */
+static inline enum fields_step fields_step(const struct edits *edits, struct edits_view v,
+					   const struct field_places *places, struct fields_walk *w,
+					   struct field_met *met)
+{
+	const struct edit *e = edits_at(edits, v, w->edit);
+	const struct field_place *place;
+
+	if (w->edit >= v.count || !seq_before(edit_begin(e), w->to))
+		return FIELDS_OVER;
+	if (!w->place && !seq_before(w->from, edit_end(e))) {
+		w->wire += e->len;
+		fields_next_edit(w);
+		return FIELDS_NONE;
+	}
+	if (w->place >= e->places) {
+		fields_next_edit(w);
+		return FIELDS_NONE;
+	}
+	met->index = e->first + w->place++;
+	place = &places->ring[met->index & FIELDS_MASK];
+	met->last = e->at + place->last;
+	met->frame = met->last + 1 - place->before;
+	met->length = place->before - FIELDS_FRAME_HEADER + place->pad;
+	met->flags = place->flags;
+	if (seq_before(met->last, w->from)) {
+		w->wire += FIELD_LEN;
+		return FIELDS_NONE;
+	}
+	if (!seq_before(met->frame, w->to))
+		return FIELDS_OVER;
+	met->added = seq_before(met->last, w->to);
+	return FIELDS_MET;
+}
+
+/* A bijection that spreads what differs over all bits (the finalizer of SplitMix64, Steele 2014).
+ */
+static inline __u64 fields_spread(__u64 x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+/* The ids of a field, which are the same for every transmission. One bit of each is always set. */
+static inline void fields_ids(const struct field_places *places, __u32 index, struct edit *ret)
+{
+	__u64 *trace = (__u64 *)ret->trace_id, *span = (__u64 *)ret->span_id;
+	const __u64 step = (__u64)(index + 1) * 0x9e3779b97f4a7c15ull;
+
+	trace[0] = fields_spread(places->seed[0] + step);
+	trace[1] = fields_spread(places->seed[1] ^ trace[0]) | 1;
+	span[0] = fields_spread(places->seed[1] + step) | 1;
+}
+
+#endif
