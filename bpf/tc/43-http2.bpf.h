@@ -110,7 +110,7 @@ static __always_inline __u32 http2_room(struct outbound *o, const struct http2_f
 		return 0;
 	if (place > WIRE_MAX)
 		return REASON_DEEP;
-	return added <= WIRE_MAX && added <= LEADS_MAX * lead_size(o->skb, o->p)
+	return place + added <= WIRE_SIZE && added <= LEADS_MAX * lead_size(o->skb, o->p)
 		   ? 0
 		   : REASON_EDITS_FULL;
 }
@@ -216,6 +216,12 @@ static __always_inline __u32 http2_resume(struct http2_flow *h, const struct pac
 	return 0;
 }
 
+/* Is all of the packet new, and part of a frame of which nothing is read? */
+static __always_inline int http2_passes(const struct http2_flow *h, const struct packet *p)
+{
+	return h->next == p->seq && http2_skippable(&h->requests) >= p->len;
+}
+
 /*
  * Read what is new in this packet, and decide about each request in it. `h`: http2_lookup(). (In
  * place, not as a function: Linux 6.1 allows no deeper calls.)
@@ -225,6 +231,11 @@ static __always_inline void http2_read(struct __sk_buff *skb, struct scratch *s,
 {
 	struct http2_run r = {.skb = skb, .p = p, .flow = f, .s = s, .h = h, .side = &h->requests};
 
+	if (http2_passes(h, p)) {
+		http2_skip(&h->requests, p->len);
+		h->next += p->len;
+		return;
+	}
 	r.at = http2_resume(h, p, f);
 	if (r.at == FRAME_NOWHERE)
 		return;

@@ -246,6 +246,14 @@ static __always_inline int fields_grow(struct outbound *o, struct http2_flow *h)
 	return err ? edit_drop() : edit_done(o, plan->added ? REASON_GROWN : REASON_CHANGED);
 }
 
+/* The sum of what goes ahead, for which csum_wire() takes two steps. */
+static __always_inline __u64 fields_lead_sum(struct scratch *s, __u32 lead)
+{
+	if (lead <= WIRE_MAX)
+		return csum_wire(s, 0, lead);
+	return csum_wire(s, 0, WIRE_MAX) + csum_wire(s, WIRE_MAX, lead);
+}
+
 /* The bytes that are too many go ahead (edit_split()). */
 static __always_inline int fields_split(struct outbound *o, struct http2_flow *h)
 {
@@ -263,7 +271,7 @@ static __always_inline int fields_split(struct outbound *o, struct http2_flow *h
 	if (n != (int)(last + lead))
 		return fields_take_back(o, h, REASON_DEEP);
 	if (packet_csum(skb) != PACKET_CSUM_PARTIAL)
-		lead_sum = csum_wire(o->s, 0, lead);
+		lead_sum = fields_lead_sum(o->s, lead);
 	sent = lead_send_all(skb, p, 0, lead);
 	if (sent == -1)
 		return fields_take_back(o, h, REASON_LEAD_REFUSED);
@@ -297,7 +305,7 @@ static __always_inline int fields_can_split(const struct outbound *o)
 {
 	const struct plan *plan = &o->s->plan;
 
-	return plan->last <= WIRE_MAX && plan->added <= WIRE_MAX &&
+	return plan->last <= WIRE_MAX && plan->last + plan->added <= WIRE_SIZE &&
 	       plan->added <= LEADS_MAX * lead_size(o->skb, o->p);
 }
 

@@ -353,12 +353,16 @@ HTTP2_INLINE enum protocol_event http2_at_value(struct http2 *h, struct cursor *
 			event = stage(h, c);                                                       \
 	} while (0)
 
-/* One field, as far as it is at hand. */
-HTTP2_INLINE enum protocol_event http2_read_field(struct http2 *h, struct cursor *c)
+/* Most fields of most requests are single bytes, of which a step takes so many. */
+#define HTTP2_INDICES_MAX 6
+
+/* Some fields that are an index each, and one of another kind, as far as they are at hand. */
+HTTP2_INLINE enum protocol_event http2_read_fields(struct http2 *h, struct cursor *c)
 {
 	enum protocol_event event = PROTOCOL_NONE;
 
-	HTTP2_FIELD_STAGE(HTTP2_AT_FIELD, http2_at_field);
+	for (int i = 0; i < HTTP2_INDICES_MAX; i++)
+		HTTP2_FIELD_STAGE(HTTP2_AT_FIELD, http2_at_field);
 	HTTP2_FIELD_STAGE(HTTP2_AT_INDEX, http2_at_index);
 	HTTP2_FIELD_STAGE(HTTP2_AT_NAME_LENGTH, http2_at_name_length);
 	HTTP2_FIELD_STAGE(HTTP2_AT_NAME_LENGTH_MORE, http2_at_name_length_more);

@@ -240,7 +240,7 @@ HTTP2_INLINE enum protocol_event http2_end_part(struct http2 *h)
 	return PROTOCOL_HEAD;
 }
 
-/* A field of the block, or what is at hand of it. */
+/* Fields of the block, or what is at hand of them. */
 HTTP2_INLINE enum protocol_event http2_at_block(struct http2 *h, struct cursor *c)
 {
 	struct cursor part = *c;
@@ -250,7 +250,7 @@ HTTP2_INLINE enum protocol_event http2_at_block(struct http2 *h, struct cursor *
 	if (n > h->left)
 		n = h->left;
 	part.len = part.i + n;
-	event = http2_read_field(h, &part);
+	event = http2_read_fields(h, &part);
 	n = part.i - c->i;
 	h->left -= n;
 	h->block += n;
@@ -317,7 +317,7 @@ HTTP2_INLINE enum protocol_event http2_skip(struct http2 *h, __u64 n)
 
 /*
  * Consume bytes of window[i..len) up to the next event, or as far as a step goes: to the end of a
- * frame's header, or of a field.
+ * frame's header, or of some fields.
  */
 HTTP2_INLINE struct protocol_step http2_scan(struct http2 *h, const struct protocol_window *window,
 					     __u32 i, __u32 len)
