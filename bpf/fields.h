@@ -74,9 +74,9 @@ static inline void fields_next_edit(struct fields_walk *w)
 }
 
 /* A step of the walk. */
-static inline enum fields_step fields_step(const struct edits *edits, struct edits_view v,
-					   const struct field_places *places, struct fields_walk *w,
-					   struct field_met *met)
+static inline __attribute__((always_inline)) enum fields_step
+fields_step(const struct edits *edits, struct edits_view v, const struct field_places *places,
+	    struct fields_walk *w, struct field_met *met)
 {
 	const struct edit *e = edits_at(edits, v, w->edit);
 	const struct field_place *place;

@@ -94,23 +94,30 @@ static __always_inline __u32 http2_allowed(const struct outbound *o, const struc
  * Is there room for one more field, in the flow and in the packet, whose block ends at payload
  * offset `place`? Returns 0 or a reason.
  */
-static __always_inline __u32 http2_room(struct outbound *o, const struct http2_flow *h, __u32 place)
+VERIFIED_ALONE int http2_room(struct __sk_buff *skb, struct packet *p, struct flow *f,
+			      const struct http2_flow *h, __u32 place)
 {
-	struct decision *d = &o->s->decision;
-	struct edits_view v = edits_view(&o->flow->edits);
-	__u32 first = d->fresh ? d->first : place - http2_before_end(&h->requests);
-	__u32 oldest = v.count ? edits_at(&o->flow->edits, v, 0)->first : h->places.end - d->fresh;
-	__u32 added = d->added + FIELD_LEN;
+	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	struct edits_view v;
+	__u32 first, oldest, added;
 
+	if (!o.s || !p || !f || !h)
+		return REASON_EDITS_FULL;
+	v = edits_view(&f->edits);
+	first = o.s->decision.fresh ? o.s->decision.first : place - http2_before_end(&h->requests);
+	oldest = v.count ? edits_at(&f->edits, v, 0)->first : h->places.end - o.s->decision.fresh;
+	added = o.s->decision.added + FIELD_LEN;
 	if (v.count >= EDITS_MAX || h->places.end - oldest >= FIELDS_MAX)
 		return REASON_EDITS_FULL;
-	if (!decide_fits_window(o, added))
+	decide_in_flight(&o);
+	o.s->decision.behind = 0;
+	if (!decide_fits_window(&o, added))
 		return REASON_WINDOW;
-	if (decide_can_grow(o, first, added))
+	if (decide_can_grow(&o, first, added))
 		return 0;
 	if (place > WIRE_MAX)
 		return REASON_DEEP;
-	return place + added <= WIRE_SIZE && added <= LEADS_MAX * lead_size(o->skb, o->p)
+	return place + added <= WIRE_SIZE && added <= LEADS_MAX * lead_size(skb, p)
 		   ? 0
 		   : REASON_EDITS_FULL;
 }
@@ -164,14 +171,12 @@ VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct
 	v = policy_verdict(skb, p, f, 0, POLICY_OPEN_END);
 	f->requests++;
 	policy_count(skb, f, v);
-	decide_in_flight(&o);
-	o.s->decision.behind = 0;
 	__builtin_memset(&o.s->call, 0, sizeof(o.s->call));
 	reason = http2_allowed(&o, v);
 	if (!reason)
 		reason = http2_eligible(&o, h, place);
 	if (!reason)
-		reason = http2_room(&o, h, place);
+		reason = http2_room(skb, p, f, h, place);
 	if (!reason && !f->owner)
 		reason = share_join(skb, p, f);
 	if (reason) {

@@ -310,13 +310,18 @@ static __always_inline int fields_can_split(const struct outbound *o)
 }
 
 /* Send a packet with the fields that fields_plan() has found. Returns the verdict. */
-VERIFIED_ALONE int fields_send(struct __sk_buff *skb, struct packet *p, struct flow *f,
-			       struct http2_flow *h)
+VERIFIED_ALONE int fields_send(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
 	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	struct http2_flow *h;
+	struct flow_key key;
 
-	if (!o.s || !p || !f || !h)
+	if (!o.s || !p || !f)
 		return DROP;
+	key = p->key;
+	h = http2_lookup(&key, f);
+	if (!h)
+		return edit_drop();
 	if (p->fragment) /* as edit_fragment() */
 		return fields_piecemeal(&o, h);
 	if (!o.s->plan.added || edit_can_grow(&o, o.s->plan.first))
@@ -330,13 +335,15 @@ VERIFIED_ALONE int fields_send(struct __sk_buff *skb, struct packet *p, struct f
  * What is left to do with a packet of a flow that speaks HTTP/2. `h`: http2_lookup(). Returns the
  * verdict, EDIT_NUMBER or EDIT_FIELDS_OF.
  */
-static __always_inline int fields_plan(struct scratch *s, const struct packet *p, struct flow *f,
-				       const struct http2_flow *h)
+VERIFIED_ALONE int fields_plan(const struct packet *p, const struct flow *f,
+			       const struct http2_flow *h)
 {
-	__u32 len = p->fragment ? FRAGMENTS_MAX : p->len;
+	struct scratch *s = scratch_get();
+	__u32 len;
 
-	if (!flow_has_offset(f))
+	if (!s || !p || !f || !flow_has_offset(f))
 		return NEXT;
+	len = p->fragment ? FRAGMENTS_MAX : p->len;
 	if (!edits_meet(&f->edits, p->seq, p->seq + len)) {
 		s->plan.wire_seq = edits_to_wire(&f->edits, p->seq);
 		return EDIT_NUMBER;

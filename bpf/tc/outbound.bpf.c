@@ -407,14 +407,14 @@ VERIFIED_ALONE int outbound_payload(struct __sk_buff *skb, struct packet *p, str
 	return flow_has_offset(f) ? edit_packet(&run.o) : NEXT;
 }
 
-/* Payload of a flow that speaks HTTP/2: read what is new in it, and decide. */
+/* The same of HTTP/2. */
 VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struct flow *f,
 				  struct http2_flow *h)
 {
 	struct scratch *s = scratch_get();
 
 	if (!s || !p || !f)
-		return 0;
+		return NEXT;
 	outbound_begin(&s->decision, p, f);
 	if (p->flags & TCP_URG)
 		flow_make_opaque(f, REASON_URGENT);
@@ -427,32 +427,31 @@ VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struc
 		flow_end_framing(f);
 	}
 	flow_unsettle(&p->key, f);
-	return 0;
+	return fields_plan(p, f, h);
 }
 
-/*
- * Requests of HTTP/2 get headers on devices with Ethernet headers only: the program for the others
- * has no stack left on Linux 6.1. There the flow is left alone from then on, but for what it has
- * in flight.
- */
-static __always_inline int outbound_data(struct __sk_buff *skb, struct scratch *s, struct packet *p,
-					 struct flow *f, int ethernet)
+/* What is known of a flow that speaks HTTP/2, or NULL. */
+static __always_inline struct http2_flow *outbound_http2_flow(struct packet *p, struct flow *f)
 {
-	int verdict = f->flags & FLOW_HTTP2 ? NEXT : outbound_payload(skb, p, f);
-	struct http2_flow *h = NULL;
+	struct flow_key *key = &p->key;
 
-	if (f->flags & FLOW_HTTP2) { /* also if that has become clear just now */
-		h = use_http2 ? http2_lookup(&p->key, f) : NULL;
-		if (ethernet)
-			outbound_http2(skb, p, f, h);
-		else
-			flow_make_opaque(f, REASON_HTTP2);
-		verdict = fields_plan(s, p, f, h);
-	}
-	if (verdict == EDIT_NUMBER)
-		return edit_number(skb, p, s->plan.wire_seq);
+	barrier_var(key); /* else the compiler keeps its address on the stack from early on */
+	return use_http2 ? http2_lookup(key, f) : NULL;
+}
+
+static __always_inline int outbound_data(struct __sk_buff *skb, struct packet *p, struct flow *f)
+{
+	struct scratch *s;
+	int verdict = f->flags & FLOW_HTTP2 ? NEXT : outbound_payload(skb, p, f);
+
+	if (f->flags & FLOW_HTTP2) /* also if that has become clear just now */
+		verdict = outbound_http2(skb, p, f, outbound_http2_flow(p, f));
 	if (verdict == EDIT_FIELDS_OF)
-		return fields_send(skb, p, f, h);
+		return fields_send(skb, p, f);
+	if (verdict == EDIT_NUMBER) {
+		s = scratch_get();
+		return s ? edit_number(skb, p, s->plan.wire_seq) : DROP;
+	}
 	if (verdict == EDIT_AT_LENGTH)
 		verdict = edit_at_length(skb, p, f);
 	return verdict == EDIT_SHIFT ? edit_shift(skb, p, f) : verdict;
@@ -464,8 +463,7 @@ static __always_inline int outbound_control(struct __sk_buff *skb, struct packet
 	return edit_number(skb, p, edits_to_wire(&f->edits, p->seq));
 }
 
-static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *s, struct packet *p,
-					 int ethernet)
+static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *s, struct packet *p)
 {
 	struct flow *f;
 	int verdict;
@@ -493,8 +491,7 @@ static __always_inline int outbound_flow(struct __sk_buff *skb, struct scratch *
 		outbound_reset(skb, p, f);
 		return verdict;
 	}
-	verdict = p->len || p->fragment ? outbound_data(skb, s, p, f, ethernet)
-					: outbound_control(skb, p, f);
+	verdict = p->len || p->fragment ? outbound_data(skb, p, f) : outbound_control(skb, p, f);
 	if (p->flags & TCP_FIN)
 		outbound_gives_up(skb, p, f);
 	outbound_note(p, f);
@@ -518,7 +515,7 @@ static __always_inline int outbound(struct __sk_buff *skb, int ethernet)
 			outbound_syn(skb, &p);
 		return NEXT;
 	}
-	return outbound_flow(skb, s, &p, ethernet);
+	return outbound_flow(skb, s, &p);
 }
 
 /* Devices with an Ethernet header; loopback has one too. */

@@ -121,6 +121,7 @@ static const struct tc *ip_programs(struct rig *rig)
 {
 	if (!rig->ip) {
 		rig->ip = open_programs(true);
+		rig->ip->rodata->use_http2 = rig->tc->rodata->use_http2;
 		share_maps(rig->ip, rig->tc);
 		load(rig->ip);
 	}

@@ -151,8 +151,6 @@ static void one_request_in_every_kind_of_packet(void **state)
 		size_t from;
 
 		o.shape = shapes[i];
-		if (o.shape.ip_device)
-			continue;
 		open_with(*state, &o);
 		from = write_request(WHOLE);
 		conn_transmit(&conn, from, conn.stream.len);
@@ -187,8 +185,6 @@ static void several_in_one_packet(void **state)
 		size_t from;
 
 		o.shape = shapes[i];
-		if (o.shape.ip_device)
-			continue;
 		open_with(*state, &o);
 		from = write_requests(GROW_MAX, WHOLE);
 		conn_transmit(&conn, from, conn.stream.len);
