@@ -85,8 +85,8 @@ static inline __attribute__((always_inline)) void traceparent_write(struct trace
 }
 
 /*
- * Write the same as a field of HTTP/2, FIELD_LEN bytes: a literal without indexing, whose name is coded and whose
- * value is not (RFC 7541, 6.2.2). It touches no table of either side.
+ * Write the same as a field of HTTP/2, FIELD_LEN bytes: a literal without indexing, whose name is
+ * coded and whose value is not (RFC 7541, 6.2.2). It touches no table of either side.
  */
 static inline __attribute__((always_inline)) void
 traceparent_write_field(struct traceparent_line *line, const struct edit *edit)
