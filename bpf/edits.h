@@ -256,6 +256,14 @@ static inline struct edits_past edits_past(const struct edits *e, __u32 w)
 	return edits_view_past(e, after, w);
 }
 
+/* Is a number among the places of an edit, before the end of the youngest? */
+static inline int edits_among(const struct edits *e, __u32 app)
+{
+	struct edits_view v = edits_view(e);
+
+	return v.count && seq_before(app, edit_end(edits_at(e, v, v.count - 1)));
+}
+
 /* Behind the last place of an edit, if `app` is among its places, but not the first. */
 static inline __u32 edits_behind(const struct edits *e, __u32 app)
 {

@@ -108,6 +108,81 @@ fields_step(const struct edits *edits, struct edits_view v, const struct field_p
 	return FIELDS_MET;
 }
 
+/* Among the places of an edit; `app`: the wire number less all that was added before the edit. */
+static inline __attribute__((always_inline)) __u32
+fields_among(const struct edit *e, const struct field_places *places, __u32 app)
+{
+	for (__u32 i = 0; i < FIELDS_MAX; i++) {
+		__u32 last = e->at + places->ring[(e->first + i) & FIELDS_MASK].last;
+
+		if (i >= e->places || !seq_before(last, app))
+			break;
+		if (app - last <= FIELD_LEN)
+			return last;
+		app -= FIELD_LEN;
+	}
+	return app;
+}
+
+/* The same as edits_to_app(), to the byte also among the places of one edit. */
+static inline __attribute__((always_inline)) __u32
+fields_view_to_app(const struct edits *edits, struct edits_view v,
+		   const struct field_places *places, __u32 w)
+{
+	__u32 app = w - v.base;
+
+	for (__u32 i = 0; i < EDITS_MAX; i++) {
+		const struct edit *e = edits_at(edits, v, i);
+
+		if (i >= v.count || !seq_before(e->at, app))
+			break;
+		if (app - e->at < e->reach + e->len)
+			return fields_among(e, places, app);
+		app -= e->len;
+	}
+	return app;
+}
+
+static inline __attribute__((always_inline)) __u32
+fields_to_app(const struct edits *edits, const struct field_places *places, __u32 w)
+{
+	struct edits_view before = edits_view(edits), after;
+	__u32 app = fields_view_to_app(edits, before, places, w);
+
+	after = edits_view(edits); /* as edits_to_app() */
+	if (after.first == before.first)
+		return app;
+	return fields_view_to_app(edits, after, places, w);
+}
+
+/* The same as edits_to_wire(), to the byte also among the places of one edit. */
+static inline __attribute__((always_inline)) __u32
+fields_to_wire(const struct edits *edits, const struct field_places *places, __u32 app)
+{
+	struct edits_view v = edits_view(edits);
+	__u32 wire = app + v.base;
+
+	for (__u32 i = 0; i < EDITS_MAX; i++) {
+		const struct edit *e = edits_at(edits, v, i);
+
+		if (i >= v.count || !seq_before(e->at, app))
+			break;
+		if (!seq_before(app, edit_end(e))) {
+			wire += e->len;
+			continue;
+		}
+		for (__u32 j = 0; j < FIELDS_MAX; j++) {
+			if (j >= e->places ||
+			    !seq_before(e->at + places->ring[(e->first + j) & FIELDS_MASK].last,
+					app))
+				break;
+			wire += FIELD_LEN;
+		}
+		break;
+	}
+	return wire;
+}
+
 /* A bijection that spreads what differs over all bits (the finalizer of SplitMix64, Steele 2014).
  */
 static inline __u64 fields_spread(__u64 x)

@@ -7,6 +7,7 @@
 #define CTXPROP_TC_IN_ACK_BPF_H
 
 #include "22-options.bpf.h"
+#include "31-http2.bpf.h"
 #include "60-write.bpf.h"
 #include "carry.bpf.h"
 
@@ -60,24 +61,38 @@ VERIFIED_ALONE __u32 ack_past(struct flow *f, __u32 w, int up)
 	return past.app + (up && past.wire != w);
 }
 
+/* The number that the peer's acknowledgement is of a flow that speaks HTTP/2. */
+VERIFIED_ALONE __u32 ack_of_fields(const struct packet *p, const struct flow *f)
+{
+	const struct http2_flow *h;
+	struct flow_key key;
+
+	if (!p || !f)
+		return 0;
+	key = p->key; /* before 6.4 a map's key must be on the stack */
+	h = http2_lookup(&key, f);
+	return h ? fields_to_app(&f->edits, &h->places, p->ack) : edits_to_app(&f->edits, p->ack);
+}
+
 /* Translate, and retire what is acknowledged. */
 static __always_inline void ack_translate(const struct packet *p, struct flow *f, struct ack *a)
 {
 	struct edits_view v = edits_view(&f->edits);
 
 	a->app = v.count ? edits_to_app(&f->edits, p->ack) : p->ack - v.base;
+	if (v.count && (f->flags & FLOW_HTTP2) && edits_among(&f->edits, a->app))
+		a->app = ack_of_fields(p, f);
 	a->offset = v.base || v.count;
 	a->flying = v.count;
-	a->unacked = 0;
-	if (v.base && seq_before(a->app, f->peer_ack)) {
+	if (v.base && seq_before(a->app, f->peer_ack))
 		a->app = ack_past(f, p->ack, 0);
-		a->unacked = a->app - (p->ack - v.base);
-	}
+	/* What was added, less what of it stands before the acknowledgement: here the latter. */
+	a->unacked = a->app - (p->ack - v.base);
 	/* One more than was sent: a FIN has a number too. */
 	a->believed = ack_plausible(p, f) && !seq_before(f->sent + 1, a->app);
 	if (!v.count)
 		return;
-	a->unacked += edits_unacked(&f->edits, p->ack);
+	a->unacked += edits_bytes_in(&f->edits, v);
 	if (!a->believed || !ack_retires(p, f))
 		return;
 	carry_retire(f, a->app);
@@ -157,15 +172,33 @@ static __always_inline void sack_store(__u8 *p, __u32 v)
 struct sack_walk {
 	struct scratch *s;
 	struct flow *flow;
+	const struct http2_flow *h; /* NULL: it does not speak HTTP/2 */
 	__u32 from, end; /* offsets among the options: the next block, the end of the option */
 	__u32 to;        /* where the next block that is kept goes */
 };
 
-/* An edge of a block: up or down to the next app byte. */
-static __always_inline __u32 sack_edge(struct flow *f, __u32 w, int up)
+/* The same as edits_to_app_up(), or edits_to_app(), of a flow that speaks HTTP/2. */
+VERIFIED_ALONE __u32 sack_fields_edge(const struct flow *f, const struct http2_flow *h, __u32 w,
+				      int up)
 {
-	__u32 app = up ? edits_to_app_up(&f->edits, w) : edits_to_app(&f->edits, w);
+	__u32 app;
 
+	if (!f || !h)
+		return w;
+	app = fields_to_app(&f->edits, &h->places, w);
+	return app + (up && fields_to_wire(&f->edits, &h->places, app) != w);
+}
+
+/* An edge of a block: up or down to the next app byte. */
+static __always_inline __u32 sack_edge(const struct sack_walk *s, __u32 w, int up)
+{
+	struct flow *f = s->flow;
+	__u32 app;
+
+	if (s->h)
+		app = sack_fields_edge(f, s->h, w, up);
+	else
+		app = up ? edits_to_app_up(&f->edits, w) : edits_to_app(&f->edits, w);
 	return seq_before(app, f->peer_ack) ? ack_past(f, w, up) : app;
 }
 
@@ -182,8 +215,8 @@ static long sack_step(__u32 i, struct sack_walk *w)
 		return 1;
 	left = sack_load(w->s->header + from);
 	right = sack_load(w->s->header + from + 4);
-	left = sack_edge(w->flow, left, 1);
-	right = sack_edge(w->flow, right, 0);
+	left = sack_edge(w, left, 1);
+	right = sack_edge(w, right, 0);
 	w->from = from + 8;
 	if (!seq_before(left, right))
 		return 0;
@@ -212,10 +245,15 @@ VERIFIED_ALONE int sack_packet(struct __sk_buff *skb, const struct packet *p, st
 	struct scratch *s = scratch_get();
 	struct tcp_options o = {};
 	struct sack_walk w = {.s = s, .flow = f};
+	struct flow_key key;
 	__u32 len, at;
 
 	if (!s || !p || !f)
 		return 0;
+	if (f->flags & FLOW_HTTP2) {
+		key = p->key;
+		w.h = http2_lookup(&key, f);
+	}
 	len = tcp_options_read(skb, p, &o);
 	at = o.sack;
 	if (o.sack_size < 10 || at > TCP_OPTIONS_MAX - 10)

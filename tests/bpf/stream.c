@@ -54,16 +54,12 @@ static void expect(struct stream *s, const struct stream_edit *edit)
 
 void stream_expect_edit(struct stream *s, size_t at)
 {
-	expect(s, &(struct stream_edit){.at = at, .joined = at, .len = LINE_LEN + s->state_len});
+	expect(s, &(struct stream_edit){.at = at, .len = LINE_LEN + s->state_len});
 }
 
-void stream_expect_field(struct stream *s, size_t at, bool more)
+void stream_expect_field(struct stream *s, size_t at)
 {
-	struct stream_edit e = {.at = at, .joined = at, .len = FIELD_LEN, .is_field = true};
-
-	if (more)
-		e.joined = s->edit[s->edits - 1].joined;
-	expect(s, &e);
+	expect(s, &(struct stream_edit){.at = at, .len = FIELD_LEN, .is_field = true});
 }
 
 static const struct stream_edit *edit_at(const struct stream *s, size_t at)
@@ -119,21 +115,11 @@ size_t stream_to_wire(const struct stream *s, size_t a)
 	return wire;
 }
 
-/* As stream_to_wire(), where fields of one packet stand together. */
-static size_t joined_to_wire(const struct stream *s, size_t a)
-{
-	size_t wire = a;
-
-	for (size_t i = 0; i < s->edits; i++)
-		wire += s->edit[i].joined < a ? s->edit[i].len : 0;
-	return wire;
-}
-
 size_t stream_to_app(const struct stream *s, size_t w)
 {
 	size_t a = w;
 
-	while (joined_to_wire(s, a) > w)
+	while (stream_to_wire(s, a) > w)
 		a--;
 	return a;
 }
@@ -142,25 +128,16 @@ size_t stream_to_app_up(const struct stream *s, size_t w)
 {
 	size_t a = stream_to_app(s, w);
 
-	if (joined_to_wire(s, a) < w)
-		a++;
-	for (size_t i = 0; i < s->edits; i++) {
-		if (s->edit[i].joined < a && a <= s->edit[i].at)
-			a = s->edit[i].at + 1;
-	}
-	return a;
+	return stream_to_wire(s, a) < w ? a + 1 : a;
 }
 
 size_t stream_inserted_from(const struct stream *s, size_t w)
 {
-	size_t sum = 0, end = 0;
+	size_t sum = 0;
 
 	for (size_t i = 0; i < s->edits; i++) {
-		size_t begin = joined_to_wire(s, s->edit[i].joined);
+		size_t begin = stream_to_wire(s, s->edit[i].at), end = begin + s->edit[i].len;
 
-		if (i && s->edit[i].joined == s->edit[i - 1].joined)
-			begin = end; /* behind the other fields of its packet */
-		end = begin + s->edit[i].len;
 		sum += w <= begin ? s->edit[i].len : w < end ? end - w : 0;
 	}
 	return sum;

@@ -19,7 +19,6 @@
 struct stream_edit {
 	size_t at;     /* app offset of the byte it stands before, or behind */
 	bool is_field; /* of HTTP/2: it stands behind, and leaves with that byte */
-	size_t joined; /* `at` of the first one of its packet, for a field; else `at` */
 	size_t len;
 	bool known; /* its text has been seen */
 	char text[LINE_LEN + STATE_LEN_MAX];
@@ -60,11 +59,8 @@ uint8_t stream_changed(const struct stream *s, size_t a);
 /* A header is expected before app byte `at`, behind all others. */
 void stream_expect_edit(struct stream *s, size_t at);
 
-/*
- * A field of HTTP/2 is expected behind app byte `at`, behind all others. `more`: it leaves for the
- * first time in the same packet as the one before.
- */
-void stream_expect_field(struct stream *s, size_t at, bool more);
+/* A field of HTTP/2 is expected behind app byte `at`, behind all others. */
+void stream_expect_field(struct stream *s, size_t at);
 
 /*
  * Find the headers in `sent`, the wire bytes of the `len` app bytes at `from`, and expect them
@@ -76,13 +72,10 @@ void stream_discover(struct stream *s, size_t from, size_t len, const uint8_t *s
 /* Wire offset of the wide byte of app byte `a`. */
 size_t stream_to_wire(const struct stream *s, size_t a);
 
-/*
- * What an app is told of wire offset `w`: the largest app offset whose wide byte begins there or
- * before. Fields of one packet count as if all stood at the first of their places.
- */
+/* Largest app offset whose wide byte begins at or before wire offset `w`. */
 size_t stream_to_app(const struct stream *s, size_t w);
 
-/* The same of left edges: the smallest one at or after it, and none among those places. */
+/* Smallest app offset whose wide byte begins at or after wire offset `w`. */
 size_t stream_to_app_up(const struct stream *s, size_t w);
 
 /* Bytes of all headers. */

@@ -75,14 +75,13 @@ static size_t write_headers(uint8_t flags, const uint8_t *more, size_t more_len)
 	return from;
 }
 
-/* What was written from `from` on is a request that gets a field; `more`: not the first one of its
- * packet. */
-static void expect_field(size_t from, uint8_t flags, bool more)
+/* What was written from `from` on is a request that gets a field. */
+static void expect_field(size_t from, uint8_t flags)
 {
 	const size_t pad = flags & HTTP2_PADDED ? PADDING : 0;
 
 	stream_open(&conn.stream, from, from + 3);
-	stream_expect_field(&conn.stream, conn.stream.len - pad - 1, more);
+	stream_expect_field(&conn.stream, conn.stream.len - pad - 1);
 }
 
 /* A request that gets a field. */
@@ -90,7 +89,7 @@ static size_t write_request(uint8_t flags)
 {
 	const size_t from = write_headers(flags, field, sizeof(field));
 
-	expect_field(from, flags, false);
+	expect_field(from, flags);
 	return from;
 }
 
@@ -100,7 +99,7 @@ static size_t write_requests(size_t count, uint8_t flags)
 	const size_t from = conn.stream.len;
 
 	for (size_t i = 0; i < count; i++)
-		expect_field(write_headers(flags, field, sizeof(field)), flags, i);
+		expect_field(write_headers(flags, field, sizeof(field)), flags);
 	return from;
 }
 
