@@ -8,10 +8,8 @@
 #define CTXPROP_TC_HTTP2_BPF_H
 
 #include "31-http2.bpf.h"
+#include "39-stream.bpf.h"
 #include "41-change.bpf.h"
-
-/* Set at load time: connections that begin to speak HTTP/2 are read, and get headers. */
-const volatile __u32 use_http2 __weak = 0;
 
 /* Edits of one request. */
 #define HTTP2_EDITS 2
@@ -129,7 +127,7 @@ VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct
 	policy_count(skb, f, v);
 	decide_in_flight(&o);
 	o.s->decision.behind = 0;
-	__builtin_memset(&o.s->call, 0, sizeof(o.s->call));
+	stream_cause(skb, h->requests.stream);
 	reason = http2_allowed(&o, v);
 	if (!reason)
 		reason = http2_eligible(&o, h, place);

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inbound, beside 4: requests to a local server of HTTP/2. Each header block that begins a stream
+ * makes an entry in map `requests`, with the context that it brought or a new one. Who takes it up
+ * the runtime tells, by its stream: what a thread reads there is of any.
+ */
+#ifndef CTXPROP_TC_IN_STREAMS_BPF_H
+#define CTXPROP_TC_IN_STREAMS_BPF_H
+
+#include "31-http2.bpf.h"
+#include "in-40-request.bpf.h"
+#include "streams.bpf.h"
+
+/* One inbound packet of such a connection. */
+struct streams_reading {
+	struct http2_run run;
+	struct streams *streams;
+	__u32 refused; /* why the connection is not read any further; 0: it is */
+};
+
+struct streams_decoding {
+	struct traceparent_text *text;
+	struct http2_code *code;
+	const struct scratch *s;
+	__u32 n;
+};
+
+/* What of the characters of a traceparent has room is put into its text. */
+static __always_inline void stream_put(struct traceparent_text *text, __u8 character)
+{
+	__u32 pos = text->len;
+
+	if (pos >= TRACEPARENT_TEXT_MAX) {
+		traceparent_excess(text, character);
+	} else if (index_within(&pos, 64)) {
+		text->byte[pos] = character;
+		text->len = pos + 1;
+	}
+}
+
+/* One byte of a coded value in scratch.header, as a callback of bpf_loop(). */
+static long stream_decode_step(__u32 i, struct streams_decoding *d)
+{
+	__u8 character;
+
+	if (i >= d->n || !index_within(&i, REQUEST_PIECE_MAX))
+		return 1;
+	http2_code_feed(d->code, d->s->header[i]);
+	for (int n = 0; n < HTTP2_CODE_CHARACTERS; n++) {
+		character = http2_code_next(d->code);
+		if (character)
+			stream_put(d->text, character);
+	}
+	return 0;
+}
+
+/* A piece of a coded traceparent: `n` bytes at `off`. */
+VERIFIED_ALONE int stream_decode(struct __sk_buff *skb, struct flow *f, struct streams *streams,
+				 __u32 off, __u32 n)
+{
+	struct scratch *s = scratch_get();
+	struct streams_decoding d = {.s = s, .n = n};
+
+	if (!s || !f || !streams || request_load(skb, s, off, n))
+		return 0;
+	d.text = &f->serving.parent;
+	d.code = &streams->code;
+	bpf_loop(REQUEST_PIECE_MAX, stream_decode_step, &d, 0);
+	return 0;
+}
+
+/* The next header block has no traceparent yet. */
+static __always_inline void stream_forget(struct serving *serving, struct streams *streams)
+{
+	serving->parent.len = serving->parent.more = 0;
+	streams->code = (struct http2_code){};
+}
+
+/*
+ * The context that a header block brought. Returns whether it is valid, and to be believed. A field
+ * of the dynamic table is known by its name only.
+ */
+static __always_inline int stream_context(const struct flow *f, struct scratch *s,
+					  const struct streams *streams, struct request *ret)
+{
+	const struct traceparent_text *text = &f->serving.parent;
+	__u32 flags = streams->requests.flags;
+
+	if (flags & HTTP2_UNSURE || (flags & HTTP2_TRACEPARENT && !text->len &&
+				     !streams->code.count && !streams->code.bad)) {
+		count(REASON_SERVED_TABLE);
+		return 0;
+	}
+	if (!(flags & HTTP2_TRACEPARENT))
+		return 0;
+	if (flags & HTTP2_TWO_PARENTS || !http2_code_ends(&streams->code)) {
+		count(REASON_SERVED_INVALID);
+		return 0;
+	}
+	if (!request_believe(f, s, ret))
+		return 0;
+	if (flags & HTTP2_TRACESTATE)
+		count(REASON_SERVED_STATE);
+	return 1;
+}
+
+/* A new request, with its context, or 0: there is no room for it. */
+static __always_inline __u64 stream_begin(struct flow *f, struct scratch *s,
+					  const struct flow_key *key, const struct streams *streams)
+{
+	__u64 id = request_draw(s);
+	struct request *new = request_lookup(id) ?: &s->request;
+
+	request_fill(new, f, key, id);
+	request_belongs(f, s, new, stream_context(f, s, streams, new));
+	return request_lookup(id) ? id : 0;
+}
+
+/* A header block that begins a stream has ended, at payload offset `end`. */
+VERIFIED_ALONE int stream_arrived(struct __sk_buff *skb, const struct packet *p, struct flow *f,
+				  struct streams *streams, __u32 end)
+{
+	struct scratch *s = scratch_get();
+	__u32 place, stream;
+	__u64 id;
+
+	if (!s || !p || !f || !streams)
+		return 0;
+	stream = streams->requests.stream;
+	id = stream_begin(f, s, &p->key, streams);
+	stream_forget(&f->serving, streams);
+	f->requests++;
+	policy_count_in(f);
+	place = streams_free(streams, stream);
+	if (!id || !index_within(&place, STREAMS_MAX)) {
+		count(REASON_SERVED_FULL);
+		request_delete(id);
+		return 0;
+	}
+	f->serving.open_end++;
+	record_stream(skb, p, f, id, p->seq + end);
+	streams->stream[place] = stream;
+	/* A full barrier: the stream is there before its request can be found. */
+	__sync_lock_test_and_set(&streams->request[place], id);
+	return 0;
+}
+
+/* A piece of a value that ends where the reading has come to. */
+static __always_inline void stream_value(struct streams_reading *r)
+{
+	struct http2_run *run = &r->run;
+	__u32 off = run->p->payload + run->place, n = run->at - run->place;
+
+	if (!http2_is_parent(run->side->name) || run->side->flags & HTTP2_TRAILERS)
+		return;
+	if (run->side->coded)
+		stream_decode(run->skb, run->flow, r->streams, off, n);
+	else
+		request_parent(run->skb, run->flow, off, n);
+}
+
+/* One step, as a callback of bpf_loop(). */
+static long streams_step(__u32 i, struct streams_reading *r)
+{
+	struct http2_run *run = &r->run;
+
+	(void)i;
+	if (http2_once(run))
+		return 1;
+	switch (run->event) {
+	case PROTOCOL_VALUE:
+		stream_value(r);
+		return 0;
+	case PROTOCOL_BLANK:
+		stream_arrived(run->skb, run->p, run->flow, r->streams, run->at);
+		return 0;
+	case PROTOCOL_END:
+		if (run->side->type == HTTP2_RST_STREAM)
+			stream_ends(run->flow, r->streams, run->side->stream, REASON_SERVED_CUT);
+		return 0;
+	case PROTOCOL_STOP:
+		r->refused = REASON_H2_MALFORMED;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Read what is new in this packet. In front of a hole it waits, as for HTTP/1: what is missing
+ * comes again.
+ */
+VERIFIED_ALONE int streams_read(struct __sk_buff *skb, const struct packet *p, struct flow *f)
+{
+	struct streams_reading r = {.run = {.skb = skb, .flow = f, .s = scratch_get()}};
+	struct flow_key key;
+	__u32 event;
+
+	if (!r.run.s || !p || !f)
+		return 0;
+	key = p->key;
+	r.streams = http2_served_lookup(&key);
+	if (!r.streams)
+		return 0;
+	if (p->flags & TCP_URG) {
+		streams_refuse(&key, f, REASON_URGENT);
+		return 0;
+	}
+	r.run.p = (struct packet *)p;
+	r.run.side = &r.streams->requests;
+	r.run.at = http2_goes_on(r.run.side, p, f->serving.request_next, &event);
+	if (r.run.at == FRAME_NOWHERE)
+		return 0;
+	r.run.window = r.run.at;
+	if (bpf_loop(FRAME_STEPS_MAX, streams_step, &r, 0) >= FRAME_STEPS_MAX)
+		r.refused = REASON_WORK_CAP;
+	if (r.refused)
+		streams_refuse(&key, f, r.refused);
+	f->serving.request_next = p->seq + p->len;
+	return 0;
+}
+
+/* Does the first payload of a connection look like the preface of HTTP/2? Its frames tell. */
+static __always_inline int streams_may_begin(struct __sk_buff *skb, const struct packet *p)
+{
+	__u8 first[4] = {};
+
+	return use_http2 && p->len >= sizeof(first) &&
+	       !bpf_skb_load_bytes(skb, p->payload, first, sizeof(first)) && first[0] == 'P' &&
+	       first[1] == 'R' && first[2] == 'I' && first[3] == ' ';
+}
+
+/* A connection is read as HTTP/2 from its first byte. Returns 0; -1: there is no room. */
+VERIFIED_ALONE int streams_begin(const struct packet *p, struct flow *f)
+{
+	struct scratch *s = scratch_get();
+	struct flow_key key;
+
+	if (!s || !p || !f)
+		return -1;
+	key = p->key;
+	__builtin_memset(&s->streams, 0, sizeof(s->streams));
+	http2_init(&s->streams.requests, PROTOCOL_REQUEST);
+	http2_init(&s->streams.answers, PROTOCOL_RESPONSE);
+	s->streams.answers.greeted = !!(f->flags & FLOW_GREETED);
+	if (bpf_map_update_elem(&http2_served, &key, &s->streams, BPF_ANY))
+		return -1;
+	f->flags |= FLOW_HTTP2;
+	return 0;
+}
+
+#endif
