@@ -10,6 +10,8 @@ static const struct uprobe_kind probes[GOLANG_PROBES] = {
     [GOLANG_STARTED] = {.program = "probe_go_started"},
     [GOLANG_CONNECTION] = {.program = "probe_go_connection"},
     [GOLANG_ROUND_TRIP] = {.program = "probe_go_round_trip"},
+    [GOLANG_STREAM_SERVED] = {.program = "probe_go_stream_served"},
+    [GOLANG_STREAM_CALLED] = {.program = "probe_go_stream_called"},
     [GOLANG_SEND] = {.program = "probe_go_send", .flags = RUNTIME_POOLS},
     [GOLANG_RECEIVE] = {.program = "probe_go_receive", .flags = RUNTIME_POOLS},
     [GOLANG_STORE] = {.program = "probe_go_store", .flags = RUNTIME_POOLS},

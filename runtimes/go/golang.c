@@ -41,6 +41,10 @@ enum function {
 	BODY_READ,
 	BODY_CLOSE,
 	BODY_END,
+	STREAM_SERVED,
+	STREAM_SERVED_BUNDLED,
+	STREAM_CALLED,
+	STREAM_CALLED_BUNDLED,
 	FUNCTIONS
 };
 
@@ -69,6 +73,10 @@ static const char *const function_names[FUNCTIONS] = {
     [BODY_READ] = "net/http.(*bodyEOFSignal).Read",
     [BODY_CLOSE] = "net/http.(*bodyEOFSignal).Close",
     [BODY_END] = "net/http.(*bodyEOFSignal).condfn",
+    [STREAM_SERVED] = "golang.org/x/net/http2.(*serverConn).runHandler",
+    [STREAM_SERVED_BUNDLED] = "net/http.(*http2serverConn).runHandler",
+    [STREAM_CALLED] = "golang.org/x/net/http2.(*ClientConn).writeHeaders",
+    [STREAM_CALLED_BUNDLED] = "net/http.(*http2ClientConn).writeHeaders",
 };
 
 /* Probes at the entry of a function; a program may lack it. */
@@ -76,10 +84,18 @@ static const struct entry_site {
 	enum function function;
 	enum golang_probe probe;
 } entry_sites[] = {
-    {WRITE_LOOP, GOLANG_CONNECTION}, {READ_LOOP, GOLANG_CONNECTION},
-    {ROUND_TRIP, GOLANG_ROUND_TRIP}, {SEND, GOLANG_SEND},
-    {RECV, GOLANG_RECEIVE},          {EXECUTE, GOLANG_RUNS},
-    {CLOSECHAN, GOLANG_CLOSES},      {GROUP_ADD, GOLANG_GROUP},
+    {WRITE_LOOP, GOLANG_CONNECTION},
+    {READ_LOOP, GOLANG_CONNECTION},
+    {ROUND_TRIP, GOLANG_ROUND_TRIP},
+    {SEND, GOLANG_SEND},
+    {RECV, GOLANG_RECEIVE},
+    {EXECUTE, GOLANG_RUNS},
+    {CLOSECHAN, GOLANG_CLOSES},
+    {GROUP_ADD, GOLANG_GROUP},
+    {STREAM_SERVED, GOLANG_STREAM_SERVED},
+    {STREAM_SERVED_BUNDLED, GOLANG_STREAM_SERVED},
+    {STREAM_CALLED, GOLANG_STREAM_CALLED},
+    {STREAM_CALLED_BUNDLED, GOLANG_STREAM_CALLED},
 };
 
 /* Probes at all calls that one function makes of another. */
@@ -110,10 +126,22 @@ static const char watcher_prefix[] = "net/http.(*connReader).startBackgroundRead
 /* Since Go 1.23. Before, no message tells who waits for a connection that there is one. */
 static const char dials[] = "net/http.(*Transport).startDialConnForLocked.func1";
 
+/*
+ * Of the functions whose names begin like that, a goroutine is started with one only: what
+ * `go cs.doRequest(...)` is compiled to, under names that change from version to version.
+ */
+static const char *const stream_prefixes[] = {
+    "golang.org/x/net/http2.(*ClientConn).RoundTrip.",
+    "golang.org/x/net/http2.(*ClientConn).roundTrip.",
+    "net/http.(*http2ClientConn).RoundTrip.",
+    "net/http.(*http2ClientConn).roundTrip.",
+};
+
 struct places {
 	struct pclntab_function function[FUNCTIONS];
 	struct runtime_go go;
 	unsigned int watcher_count;
+	unsigned int stream_count;
 };
 
 /* Linkers may have put the table into a section with other things. */
@@ -148,8 +176,17 @@ static int find_table(struct elf_image *image, struct pclntab *ret_table)
 	return elf_image_relocation(image, address + PCLNTAB_TEXT_FIELD, &ret_table->text);
 }
 
+static void note_stream(struct places *places, const struct pclntab_function *function)
+{
+	for (size_t i = 0; i < COUNT(stream_prefixes); i++)
+		if (!strncmp(function->name, stream_prefixes[i], strlen(stream_prefixes[i])) &&
+		    places->stream_count < RUNTIME_STREAMS)
+			places->go.streams[places->stream_count++] = function->start;
+}
+
 static void note(struct places *places, const struct pclntab_function *function)
 {
+	note_stream(places, function);
 	for (int i = 0; i < FUNCTIONS; i++)
 		if (!strcmp(function->name, function_names[i]))
 			places->function[i] = *function;
@@ -352,6 +389,8 @@ void golang_relocate(struct runtime_go *go, __u64 bias)
 {
 	for (int i = 0; i < RUNTIME_WATCHERS; i++)
 		relocate(&go->watchers[i], bias);
+	for (int i = 0; i < RUNTIME_STREAMS; i++)
+		relocate(&go->streams[i], bias);
 	relocate(&go->dials, bias);
 	relocate(&go->text, bias);
 }

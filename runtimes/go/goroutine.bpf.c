@@ -39,6 +39,14 @@ static __always_inline void inherit(const struct worker_key *parent, struct goro
 		made->flags = GOROUTINE_DOUBTFUL;
 }
 
+static __always_inline int writes_stream(const struct runtime *runtime, __u64 start)
+{
+	for (int i = 0; i < RUNTIME_STREAMS; i++)
+		if (runtime->go.streams[i] && runtime->go.streams[i] == start)
+			return 1;
+	return 0;
+}
+
 /*
  * runtime.newproc gives a new goroutine, made on the scheduler's stack, to runtime.runqput. What
  * is known of its memory is over, also where the scheduler itself starts it, for a timer.
@@ -58,6 +66,8 @@ int probe_go_started(struct pt_regs *ctx)
 	made.start = user_read(child.context + GO_G_SCHED_PC);
 	if (is_watcher(runtime, made.start))
 		made.serves = parent.context;
+	else if (writes_stream(runtime, made.start) && parent.context)
+		made.handed = goroutine_calls(&parent);
 	else
 		inherit(&parent, &made);
 	if (runtime && runtime->go.dials && runtime->go.dials == made.start)
@@ -67,7 +77,7 @@ int probe_go_started(struct pt_regs *ctx)
 		if (old->inherited)
 			rule_learn(child.tgid, old->start, 1); /* it has ended */
 		*old = made;
-	} else if (made.inherited || made.serves) {
+	} else if (made.inherited || made.serves || made.handed.request) {
 		goroutine_set(&child, &made);
 	}
 	return 0;
