@@ -45,6 +45,16 @@ enum function {
 	STREAM_SERVED_BUNDLED,
 	STREAM_CALLED,
 	STREAM_CALLED_BUNDLED,
+	STREAM_TRIP,
+	STREAM_TRIP_WITHIN,
+	STREAM_TRIP_BUNDLED,
+	STREAM_TRIP_WITHIN_BUNDLED,
+	STREAM_READ,
+	STREAM_READ_BUNDLED,
+	STREAM_HEAD,
+	STREAM_HEAD_BUNDLED,
+	STREAM_BODY,
+	STREAM_BODY_BUNDLED,
 	FUNCTIONS
 };
 
@@ -77,6 +87,16 @@ static const char *const function_names[FUNCTIONS] = {
     [STREAM_SERVED_BUNDLED] = "net/http.(*http2serverConn).runHandler",
     [STREAM_CALLED] = "golang.org/x/net/http2.(*ClientConn).writeHeaders",
     [STREAM_CALLED_BUNDLED] = "net/http.(*http2ClientConn).writeHeaders",
+    [STREAM_TRIP] = "golang.org/x/net/http2.(*ClientConn).RoundTrip",
+    [STREAM_TRIP_WITHIN] = "golang.org/x/net/http2.(*ClientConn).roundTrip",
+    [STREAM_TRIP_BUNDLED] = "net/http.(*http2ClientConn).RoundTrip",
+    [STREAM_TRIP_WITHIN_BUNDLED] = "net/http.(*http2ClientConn).roundTrip",
+    [STREAM_READ] = "golang.org/x/net/http2.(*pipe).Read",
+    [STREAM_READ_BUNDLED] = "net/http.(*http2pipe).Read",
+    [STREAM_HEAD] = "golang.org/x/net/http2.(*serverConn).writeHeaders",
+    [STREAM_HEAD_BUNDLED] = "net/http.(*http2serverConn).writeHeaders",
+    [STREAM_BODY] = "golang.org/x/net/http2.(*serverConn).writeDataFromHandler",
+    [STREAM_BODY_BUNDLED] = "net/http.(*http2serverConn).writeDataFromHandler",
 };
 
 /* Probes at the entry of a function; a program may lack it. */
@@ -118,8 +138,21 @@ static const struct call_site wake_sites[] = {
 /* Where goroutines wait for others. (Who waits for a lock waits for nothing that is done for him.)
  */
 static const enum function waits[RUNTIME_WAITS] = {CHANRECV, SELECTGO, GROUP_WAIT, COND_WAIT};
-static const enum function calls[RUNTIME_CALLS] = {GET_CONN, ROUND_TRIP, BODY_READ, BODY_CLOSE,
-						   BODY_END};
+static const enum function calls[RUNTIME_CALLS] = {GET_CONN,
+						   ROUND_TRIP,
+						   BODY_READ,
+						   BODY_CLOSE,
+						   BODY_END,
+						   STREAM_TRIP,
+						   STREAM_TRIP_WITHIN,
+						   STREAM_TRIP_BUNDLED,
+						   STREAM_TRIP_WITHIN_BUNDLED,
+						   STREAM_READ,
+						   STREAM_READ_BUNDLED,
+						   STREAM_HEAD,
+						   STREAM_HEAD_BUNDLED,
+						   STREAM_BODY,
+						   STREAM_BODY_BUNDLED};
 
 /* What `go cr.backgroundRead()` is compiled to, under names that change from version to version. */
 static const char watcher_prefix[] = "net/http.(*connReader).startBackgroundRead.";

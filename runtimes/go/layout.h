@@ -11,8 +11,8 @@
 /* Functions that the clients of HTTP/2 start for a request: at most so many are told apart. */
 #define RUNTIME_STREAMS 8
 
-#define RUNTIME_WAITS 4 /* functions in which goroutines wait for others */
-#define RUNTIME_CALLS 5 /* functions of net/http in which they wait for a call of their own */
+#define RUNTIME_WAITS 4  /* functions in which goroutines wait for others */
+#define RUNTIME_CALLS 15 /* in which they do for a call of their own, or to write a response */
 
 /* A function, so far from where the program's functions begin; 0: there is none. */
 struct runtime_code {

@@ -29,6 +29,9 @@ MADE = {
     "go": ("go", "go build -o {made}/go/server .", {"GOFLAGS": "-mod=mod", "GOPROXY": "off",
                                                      "CGO_ENABLED": "0",
                                                      "GOCACHE": "{made}/go-cache"}),
+    "go_http2": ("go_http2", "go build -o {made}/go_http2/server .",
+                 {"GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": "",
+                  "CGO_ENABLED": "0", "GOCACHE": "{made}/go-cache"}),
     "java": ("java", "javac -d {made}/java Server.java Calls.java ListClient.java Ways.java", {}),
     "tomcat": ("java", "javac -d {made}/java -cp {tomcat} TomcatServer.java Calls.java "
                "ListClient.java Ways.java", {}),
@@ -104,6 +107,10 @@ def rust():
     return shutil.which("cargo") and glob.glob("/usr/share/cargo/registry/hyper-0.14.*")
 
 
+def go_http2():
+    return glob.glob("/usr/share/gocode/src/golang.org/x/net/http2/h2c")
+
+
 def libuv_names():
     """Has Node a table of symbols with those of libuv that are nobody else's?"""
     done = subprocess.run(["nm", shutil.which("node")], capture_output=True, text=True, check=False)
@@ -125,6 +132,7 @@ MAY_BE_ABSENT = {"uwsgi": (uwsgi, "uWSGI (uwsgi-core, uwsgi-plugin-python3)"),
                  "tornado": (tornado, "Tornado (python3-tornado)"),
                  "waitress": (waitress, "waitress (python3-waitress)"),
                  "rust": (rust, "hyper of Rust (cargo, librust-hyper-dev, librust-tokio-dev)"),
+                 "go_http2": (go_http2, "HTTP/2 of Go (golang-golang-x-net-dev)"),
                  "erlang": (erlang, "Erlang with inets (erlang-base, erlang-inets)"),
                  "libuv_names": (libuv_names, "a Node that has libuv in it, with all names")}
 
@@ -159,7 +167,7 @@ class World:
             self.folder.cleanup()
 
     def start_agent(self, *options):
-        self.agent = Agent(self.app, self.build, *options)
+        self.agent = Agent(self.app, self.build, "--http2", *options)
 
     def keep_busy(self, count):
         """So many processes that never wait, until the end."""
