@@ -29,7 +29,7 @@ struct {
 	__type(value, struct call);
 } http2_calls __weak SEC(".maps");
 
-/* `key`: on the stack (before 6.4 a map's key must be there). */
+/* `key`: on the stack or in a map (before 6.4 it must be). */
 static __always_inline struct streams *http2_served_lookup(const struct flow_key *key)
 {
 	return bpf_map_lookup_elem(&http2_served, key);

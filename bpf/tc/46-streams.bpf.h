@@ -46,20 +46,19 @@ static __always_inline int streams_out_of_step(const struct packet *p, const str
 VERIFIED_ALONE int streams_respond(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	struct streams_responding r = {.run = {.skb = skb, .flow = f, .s = scratch_get()}};
-	struct flow_key key;
 	__u32 event;
 
 	if (!r.run.s || !p || !f)
 		return 0;
-	key = p->key;
-	r.streams = http2_served_lookup(&key);
+	r.run.s->served = p->key;
+	r.streams = http2_served_lookup(&r.run.s->served);
 	if (!r.streams)
 		return 0;
 	r.run.p = (struct packet *)p;
 	r.run.side = &r.streams->answers;
 	r.run.at = http2_goes_on(r.run.side, p, f->serving.response_next, &event);
 	if (event == PROTOCOL_STOP || streams_out_of_step(p, f, r.streams)) {
-		streams_refuse(&key, f, REASON_SERVED_LOST);
+		streams_refuse(&r.run.s->served, f, REASON_SERVED_LOST);
 		return 0;
 	}
 	if (event == PROTOCOL_END)
@@ -70,7 +69,7 @@ VERIFIED_ALONE int streams_respond(struct __sk_buff *skb, const struct packet *p
 	if (bpf_loop(FRAME_STEPS_MAX, streams_respond_step, &r, 0) >= FRAME_STEPS_MAX)
 		r.refused = REASON_WORK_CAP;
 	if (r.refused)
-		streams_refuse(&key, f, r.refused);
+		streams_refuse(&r.run.s->served, f, r.refused);
 	f->serving.response_next = p->seq + p->len;
 	return 0;
 }

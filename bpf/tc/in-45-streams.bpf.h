@@ -193,17 +193,16 @@ static long streams_step(__u32 i, struct streams_reading *r)
 VERIFIED_ALONE int streams_read(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
 	struct streams_reading r = {.run = {.skb = skb, .flow = f, .s = scratch_get()}};
-	struct flow_key key;
 	__u32 event;
 
 	if (!r.run.s || !p || !f)
 		return 0;
-	key = p->key;
-	r.streams = http2_served_lookup(&key);
+	r.run.s->served = p->key;
+	r.streams = http2_served_lookup(&r.run.s->served);
 	if (!r.streams)
 		return 0;
 	if (p->flags & TCP_URG) {
-		streams_refuse(&key, f, REASON_URGENT);
+		streams_refuse(&r.run.s->served, f, REASON_URGENT);
 		return 0;
 	}
 	r.run.p = (struct packet *)p;
@@ -215,7 +214,7 @@ VERIFIED_ALONE int streams_read(struct __sk_buff *skb, const struct packet *p, s
 	if (bpf_loop(FRAME_STEPS_MAX, streams_step, &r, 0) >= FRAME_STEPS_MAX)
 		r.refused = REASON_WORK_CAP;
 	if (r.refused)
-		streams_refuse(&key, f, r.refused);
+		streams_refuse(&r.run.s->served, f, r.refused);
 	f->serving.request_next = p->seq + p->len;
 	return 0;
 }

@@ -68,7 +68,7 @@ VERIFIED_ALONE int streams_cut(struct streams *s, struct flow *f)
 	return 0;
 }
 
-/* The same, and the connection is not read any more. `key`: on the stack. */
+/* The same, and the connection is not read any more. `key`: on the stack or in a map. */
 static __always_inline void streams_end(const struct flow_key *key, struct flow *f)
 {
 	struct streams *s = http2_served_lookup(key);

@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include "engine/end.bpf.h"
 #include "runtimes/go/goroutine.bpf.h"
 #include "runtimes/go/maps.bpf.h"
 #include "runtimes/go/show.bpf.h"
@@ -48,6 +49,24 @@ static __always_inline int writes_stream(const struct runtime *runtime, __u64 st
 }
 
 /*
+ * The memory of a goroutine is used again: it is done with what it has read, also where the
+ * response has not left yet, for a slow client or since another goroutine writes it.
+ */
+VERIFIED_ALONE int goroutine_is_new(const struct worker_key *made)
+{
+	struct worker_key key;
+	const struct worker *w;
+
+	if (!made)
+		return 0;
+	key = *made;
+	w = worker_lookup(&key);
+	if (w && tally_open(&w->tally))
+		context_request_ended(worker_only(w));
+	return 0;
+}
+
+/*
  * runtime.newproc gives a new goroutine, made on the scheduler's stack, to runtime.runqput. What
  * is known of its memory is over, also where the scheduler itself starts it, for a timer.
  */
@@ -63,6 +82,7 @@ int probe_go_started(struct pt_regs *ctx)
 		return 0;
 	child = parent;
 	child.context = second_argument(ctx);
+	goroutine_is_new(&child);
 	made.start = user_read(child.context + GO_G_SCHED_PC);
 	if (is_watcher(runtime, made.start))
 		made.serves = parent.context;

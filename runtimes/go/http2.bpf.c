@@ -9,7 +9,6 @@
 #include "engine/stream_maps.bpf.h"
 #include "probes/connection.bpf.h"
 #include "probes/decide.bpf.h"
-#include "engine/end.bpf.h"
 #include "engine/engine.h"
 #include "runtimes/go/connection.bpf.h"
 #include "runtimes/go/goroutine.bpf.h"
@@ -48,20 +47,14 @@ static __always_inline __u64 writer_request(__u64 server, __u64 writer)
 	return request ? request : stream_request(user_read(connection + GO_BUFFERED_CONN), id);
 }
 
-/*
- * The goroutine serves a request from now on. What its memory has served before is done, whether
- * the response has left or not: nobody calls for that any more.
- */
+/* The goroutine serves a request from now on. */
 VERIFIED_ALONE int stream_taken(const struct worker_key *by, __u64 request)
 {
 	struct actor a = {.kind = ACTOR_RUNTIME, .by = EVIDENCE_GOROUTINE, .runtime = RUNTIME_GO};
-	const struct worker *w;
 
 	if (!by)
 		return 0;
 	a.key = *by;
-	w = actor_worker(&a);
-	context_request_ended(w ? worker_only(w) : 0);
 	engine_take(request, &a, bpf_ktime_get_ns());
 	return 0;
 }

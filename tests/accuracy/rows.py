@@ -94,10 +94,10 @@ def go(**env):
     return Program(("{made}/go/server", "{listen}"), env)
 
 
-def go_http2():
+def go_http2(**env):
     """One that calls by HTTP/2 and one that serves that, on one connection."""
     program = ("{made}/go_http2/server",)
-    return (Program(program, {"BACK": f":{INNER_PORT}"}, ready=INNER_PORT),
+    return (Program(program, {"BACK": f":{INNER_PORT}", **env}, ready=INNER_PORT),
             Program(program, {"FRONT": f":{PORT}", "BACK": f"127.0.0.1:{INNER_PORT}"}))
 
 
@@ -458,6 +458,8 @@ ROWS = (
         (ruby("queue", "heap"),)),
     Row("puma-pool", "Ruby puma, calls by a pool that the first requests make", (PUMA,),
         modes="q"),
+    Row("go-http2-background", "Go, streams of HTTP/2, and calls of its own in new goroutines",
+        go_http2(BACKGROUND_MS="4"), make="go_http2", modes="s", needs="go_http2", background=True),
     Row("go-background", "Go, calls of its own", (go(BACKGROUND_MS="4"),), make="go", modes="st",
         background=True),
     Row("haproxy-check", "HAProxy, health checks of the upstream",

@@ -5,13 +5,14 @@
 // FRONT (address:port) is served by HTTP/1, and each request passed on to BACK on one connection of
 // HTTP/2. BACK is served by HTTP/2, and calls UPSTREAM (host:port) by HTTP/1. The target is the plan:
 // /BEFORE/BETWEEN/AFTER/CALLS/MODE, pauses in ms; MODE s: the handler's goroutine calls; t: a new one
-// for each call.
+// for each call. BACKGROUND_MS: mean pause between calls that belong to no request.
 package main
 
 import (
 	"crypto/tls"
 	"io"
 	"log"
+	"math/rand"
 	"net"
 	"net/http"
 	"os"
@@ -89,7 +90,18 @@ func serve(response http.ResponseWriter, request *http.Request) {
 	io.WriteString(response, "ok")
 }
 
+// background makes calls that belong to no request, each in a goroutine of its own.
+func background(mean int) {
+	for {
+		pause(rand.Intn(2*mean + 1))
+		go ask(http.DefaultClient, "http://"+os.Getenv("UPSTREAM")+"/", "none")
+	}
+}
+
 func main() {
+	if mean, _ := strconv.Atoi(os.Getenv("BACKGROUND_MS")); mean > 0 {
+		go background(mean)
+	}
 	if front := os.Getenv("FRONT"); front != "" {
 		log.Fatal(http.ListenAndServe(front, http.HandlerFunc(pass)))
 	}
