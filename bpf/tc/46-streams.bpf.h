@@ -6,27 +6,21 @@
 #include "31-http2.bpf.h"
 #include "streams.bpf.h"
 
-/* One outbound packet of such a connection. */
-struct streams_responding {
-	struct http2_run run;
-	struct streams *streams;
-	__u32 refused; /* why the connection is not read any further; 0: it is */
-};
+/* Whose answers are read. (Pointers to both take more of the stack than there is.) */
+static __always_inline struct streams *streams_answering(const struct http2_run *r)
+{
+	return (void *)r->side - __builtin_offsetof(struct streams, answers);
+}
 
 /* One step, as a callback of bpf_loop(). */
-static long streams_respond_step(__u32 i, struct streams_responding *r)
+static long streams_respond_step(__u32 i, struct http2_run *r)
 {
-	struct http2_run *run = &r->run;
-
 	(void)i;
-	if (http2_once(run))
+	if (http2_once(r))
 		return 1;
-	if (run->event == PROTOCOL_END)
-		stream_ends(run->flow, r->streams, run->side->stream, REASON_SERVED_ENDED);
-	if (run->event != PROTOCOL_STOP)
-		return 0;
-	r->refused = REASON_H2_MALFORMED;
-	return 1;
+	if (r->event == PROTOCOL_END)
+		stream_ends(r->flow, streams_answering(r), r->side->stream, REASON_SERVED_ENDED);
+	return r->event == PROTOCOL_STOP;
 }
 
 /* The socket has taken in bytes that were not read here, and that are not the rest of a frame's. */
@@ -45,31 +39,31 @@ static __always_inline int streams_out_of_step(const struct packet *p, const str
 /* Requests and responses, as far as this packet tells of them. */
 VERIFIED_ALONE int streams_respond(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
-	struct streams_responding r = {.run = {.skb = skb, .flow = f, .s = scratch_get()}};
-	__u32 event;
+	struct http2_run r = {.skb = skb, .flow = f, .s = scratch_get()};
+	struct streams *streams;
 
-	if (!r.run.s || !p || !f)
+	if (!r.s || !p || !f)
 		return 0;
-	r.run.s->served = p->key;
-	r.streams = http2_served_lookup(&r.run.s->served);
-	if (!r.streams)
+	r.s->served = p->key;
+	streams = http2_served_lookup(&r.s->served);
+	if (!streams)
 		return 0;
-	r.run.p = (struct packet *)p;
-	r.run.side = &r.streams->answers;
-	r.run.at = http2_goes_on(r.run.side, p, f->serving.response_next, &event);
-	if (event == PROTOCOL_STOP || streams_out_of_step(p, f, r.streams)) {
-		streams_refuse(&r.run.s->served, f, REASON_SERVED_LOST);
+	r.p = (struct packet *)p;
+	r.side = &streams->answers;
+	r.at = http2_goes_on(r.side, p, f->serving.response_next, &r.event);
+	if (r.event == PROTOCOL_STOP || streams_out_of_step(p, f, streams)) {
+		streams_refuse(&r.s->served, f, REASON_SERVED_LOST);
 		return 0;
 	}
-	if (event == PROTOCOL_END)
-		stream_ends(f, r.streams, r.run.side->stream, REASON_SERVED_ENDED);
-	if (r.run.at == FRAME_NOWHERE)
+	if (r.event == PROTOCOL_END)
+		stream_ends(f, streams, r.side->stream, REASON_SERVED_ENDED);
+	if (r.at == FRAME_NOWHERE)
 		return 0;
-	r.run.window = r.run.at;
+	r.window = r.at;
 	if (bpf_loop(FRAME_STEPS_MAX, streams_respond_step, &r, 0) >= FRAME_STEPS_MAX)
-		r.refused = REASON_WORK_CAP;
-	if (r.refused)
-		streams_refuse(&r.run.s->served, f, r.refused);
+		streams_refuse(&r.s->served, f, REASON_WORK_CAP);
+	else if (r.event == PROTOCOL_STOP)
+		streams_refuse(&r.s->served, f, REASON_H2_MALFORMED);
 	f->serving.response_next = p->seq + p->len;
 	return 0;
 }

@@ -11,12 +11,11 @@
 #include "in-40-request.bpf.h"
 #include "streams.bpf.h"
 
-/* One inbound packet of such a connection. */
-struct streams_reading {
-	struct http2_run run;
-	struct streams *streams;
-	__u32 refused; /* why the connection is not read any further; 0: it is */
-};
+/* Whose requests are read. (Pointers to both take more of the stack than there is.) */
+static __always_inline struct streams *streams_asked(const struct http2_run *r)
+{
+	return (void *)r->side - __builtin_offsetof(struct streams, requests);
+}
 
 struct streams_decoding {
 	struct traceparent_text *text;
@@ -146,44 +145,43 @@ VERIFIED_ALONE int stream_arrived(struct __sk_buff *skb, const struct packet *p,
 }
 
 /* A piece of a value that ends where the reading has come to. */
-static __always_inline void stream_value(struct streams_reading *r)
+static __always_inline void stream_value(struct http2_run *r)
 {
-	struct http2_run *run = &r->run;
-	__u32 off = run->p->payload + run->place, n = run->at - run->place;
+	__u32 off = r->p->payload + r->place, n = r->at - r->place;
 
-	if (!http2_is_parent(run->side->name) || run->side->flags & HTTP2_TRAILERS)
+	if (!http2_is_parent(r->side->name) || r->side->flags & HTTP2_TRAILERS)
 		return;
-	if (run->side->coded)
-		stream_decode(run->skb, run->flow, r->streams, off, n);
+	if (r->side->coded)
+		stream_decode(r->skb, r->flow, streams_asked(r), off, n);
 	else
-		request_parent(run->skb, run->flow, off, n);
+		request_parent(r->skb, r->flow, off, n);
 }
 
 /* One step, as a callback of bpf_loop(). */
-static long streams_step(__u32 i, struct streams_reading *r)
+static long streams_step(__u32 i, struct http2_run *r)
 {
-	struct http2_run *run = &r->run;
-
 	(void)i;
-	if (http2_once(run))
+	if (http2_once(r))
 		return 1;
-	switch (run->event) {
-	case PROTOCOL_VALUE:
+	if (r->event == PROTOCOL_VALUE)
 		stream_value(r);
-		return 0;
-	case PROTOCOL_BLANK:
-		stream_arrived(run->skb, run->p, run->flow, r->streams, run->at);
-		return 0;
-	case PROTOCOL_END:
-		if (run->side->type == HTTP2_RST_STREAM)
-			stream_ends(run->flow, r->streams, run->side->stream, REASON_SERVED_CUT);
-		return 0;
-	case PROTOCOL_STOP:
-		r->refused = REASON_H2_MALFORMED;
-		return 1;
-	default:
-		return 0;
-	}
+	else if (r->event == PROTOCOL_BLANK)
+		stream_arrived(r->skb, r->p, r->flow, streams_asked(r), r->at);
+	else if (r->event == PROTOCOL_END && r->side->type == HTTP2_RST_STREAM)
+		stream_ends(r->flow, streams_asked(r), r->side->stream, REASON_SERVED_CUT);
+	return r->event == PROTOCOL_STOP;
+}
+
+/* Read on in this packet, as `r` has it. */
+static __always_inline void streams_go_on(struct http2_run *r, const struct packet *p,
+					  struct flow *f)
+{
+	r->window = r->at;
+	if (bpf_loop(FRAME_STEPS_MAX, streams_step, r, 0) >= FRAME_STEPS_MAX)
+		streams_refuse(&r->s->served, f, REASON_WORK_CAP);
+	else if (r->event == PROTOCOL_STOP)
+		streams_refuse(&r->s->served, f, REASON_H2_MALFORMED);
+	f->serving.request_next = p->seq + p->len;
 }
 
 /*
@@ -192,30 +190,24 @@ static long streams_step(__u32 i, struct streams_reading *r)
  */
 VERIFIED_ALONE int streams_read(struct __sk_buff *skb, const struct packet *p, struct flow *f)
 {
-	struct streams_reading r = {.run = {.skb = skb, .flow = f, .s = scratch_get()}};
-	__u32 event;
+	struct http2_run r = {.skb = skb, .flow = f, .s = scratch_get()};
+	struct streams *streams;
 
-	if (!r.run.s || !p || !f)
+	if (!r.s || !p || !f)
 		return 0;
-	r.run.s->served = p->key;
-	r.streams = http2_served_lookup(&r.run.s->served);
-	if (!r.streams)
+	r.s->served = p->key;
+	streams = http2_served_lookup(&r.s->served);
+	if (!streams)
 		return 0;
 	if (p->flags & TCP_URG) {
-		streams_refuse(&r.run.s->served, f, REASON_URGENT);
+		streams_refuse(&r.s->served, f, REASON_URGENT);
 		return 0;
 	}
-	r.run.p = (struct packet *)p;
-	r.run.side = &r.streams->requests;
-	r.run.at = http2_goes_on(r.run.side, p, f->serving.request_next, &event);
-	if (r.run.at == FRAME_NOWHERE)
-		return 0;
-	r.run.window = r.run.at;
-	if (bpf_loop(FRAME_STEPS_MAX, streams_step, &r, 0) >= FRAME_STEPS_MAX)
-		r.refused = REASON_WORK_CAP;
-	if (r.refused)
-		streams_refuse(&r.run.s->served, f, r.refused);
-	f->serving.request_next = p->seq + p->len;
+	r.p = (struct packet *)p;
+	r.side = &streams->requests;
+	r.at = http2_goes_on(r.side, p, f->serving.request_next, &r.event);
+	if (r.at != FRAME_NOWHERE)
+		streams_go_on(&r, p, f);
 	return 0;
 }
 
