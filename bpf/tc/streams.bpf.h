@@ -58,28 +58,27 @@ static long streams_cut_step(__u32 i, struct streams_cutting *cutting)
 	return 0;
 }
 
-/* No response that is still to come will be seen: all open requests are over. */
-VERIFIED_ALONE int streams_cut(struct streams *s, struct flow *f)
+/*
+ * The connection is over, or not read any more: no response that is still to come will be seen, so
+ * all open requests are over.
+ */
+VERIFIED_ALONE int streams_end(const struct flow_key *key, struct flow *f)
 {
-	struct streams_cutting cutting = {.flow = f, .streams = s};
+	struct streams_cutting cutting = {.flow = f};
+	struct scratch *s = scratch_get();
 
-	if (s && f)
-		bpf_loop(STREAMS_MAX, streams_cut_step, &cutting, 0);
+	if (!s || !key || !f)
+		return 0;
+	s->served = *key; /* before 6.4 a map's key must be on the stack or in a map */
+	cutting.streams = http2_served_lookup(&s->served);
+	if (!cutting.streams)
+		return 0;
+	bpf_loop(STREAMS_MAX, streams_cut_step, &cutting, 0);
+	bpf_map_delete_elem(&http2_served, &s->served);
 	return 0;
 }
 
-/* The same, and the connection is not read any more. `key`: on the stack or in a map. */
-static __always_inline void streams_end(const struct flow_key *key, struct flow *f)
-{
-	struct streams *s = http2_served_lookup(key);
-
-	if (!s)
-		return;
-	streams_cut(s, f);
-	bpf_map_delete_elem(&http2_served, key);
-}
-
-/* It never is again: what its tables hold is not known any more. */
+/* It is never read again: what its tables hold is not known any more. */
 static __always_inline void streams_refuse(const struct flow_key *key, struct flow *f, __u32 reason)
 {
 	streams_end(key, f);

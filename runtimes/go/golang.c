@@ -55,6 +55,12 @@ enum function {
 	STREAM_HEAD_BUNDLED,
 	STREAM_BODY,
 	STREAM_BODY_BUNDLED,
+	GRPC_SERVED,
+	GRPC_CALLS,
+	GRPC_PUTS,
+	GRPC_WRITES,
+	GRPC_HEAD,
+	GRPC_READ,
 	FUNCTIONS
 };
 
@@ -97,6 +103,12 @@ static const char *const function_names[FUNCTIONS] = {
     [STREAM_HEAD_BUNDLED] = "net/http.(*http2serverConn).writeHeaders",
     [STREAM_BODY] = "golang.org/x/net/http2.(*serverConn).writeDataFromHandler",
     [STREAM_BODY_BUNDLED] = "net/http.(*http2serverConn).writeDataFromHandler",
+    [GRPC_SERVED] = "google.golang.org/grpc.(*Server).handleStream",
+    [GRPC_CALLS] = "google.golang.org/grpc/internal/transport.(*http2Client).NewStream",
+    [GRPC_PUTS] = "google.golang.org/grpc/internal/transport.(*controlBuffer).executeAndPut",
+    [GRPC_WRITES] = "google.golang.org/grpc/internal/transport.(*loopyWriter).headerHandler",
+    [GRPC_HEAD] = "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader",
+    [GRPC_READ] = "google.golang.org/grpc/internal/transport.(*recvBufferReader).readClient",
 };
 
 /* Probes at the entry of a function; a program may lack it. */
@@ -116,6 +128,10 @@ static const struct entry_site {
     {STREAM_SERVED_BUNDLED, GOLANG_STREAM_SERVED},
     {STREAM_CALLED, GOLANG_STREAM_CALLED},
     {STREAM_CALLED_BUNDLED, GOLANG_STREAM_CALLED},
+    {GRPC_SERVED, GOLANG_GRPC_SERVED},
+    {GRPC_CALLS, GOLANG_GRPC_CALLS},
+    {GRPC_PUTS, GOLANG_GRPC_PUTS},
+    {GRPC_WRITES, GOLANG_GRPC_WRITES},
 };
 
 /* Probes at all calls that one function makes of another. */
@@ -138,21 +154,22 @@ static const struct call_site wake_sites[] = {
 /* Where goroutines wait for others. (Who waits for a lock waits for nothing that is done for him.)
  */
 static const enum function waits[RUNTIME_WAITS] = {CHANRECV, SELECTGO, GROUP_WAIT, COND_WAIT};
-static const enum function calls[RUNTIME_CALLS] = {GET_CONN,
-						   ROUND_TRIP,
-						   BODY_READ,
-						   BODY_CLOSE,
-						   BODY_END,
-						   STREAM_TRIP,
-						   STREAM_TRIP_WITHIN,
-						   STREAM_TRIP_BUNDLED,
-						   STREAM_TRIP_WITHIN_BUNDLED,
-						   STREAM_READ,
-						   STREAM_READ_BUNDLED,
-						   STREAM_HEAD,
-						   STREAM_HEAD_BUNDLED,
-						   STREAM_BODY,
-						   STREAM_BODY_BUNDLED};
+/* Of the names in a row the first one that the program has counts. */
+#define CALL_NAMES 4
+static const enum function calls[RUNTIME_CALLS][CALL_NAMES] = {
+    {GET_CONN},
+    {ROUND_TRIP},
+    {BODY_READ},
+    {BODY_CLOSE},
+    {BODY_END},
+    {STREAM_TRIP_WITHIN, STREAM_TRIP, STREAM_TRIP_WITHIN_BUNDLED, STREAM_TRIP_BUNDLED},
+    {STREAM_READ, STREAM_READ_BUNDLED},
+    {STREAM_HEAD, STREAM_HEAD_BUNDLED},
+    {STREAM_BODY, STREAM_BODY_BUNDLED},
+    {GRPC_CALLS},
+    {GRPC_HEAD},
+    {GRPC_READ},
+};
 
 /* What `go cr.backgroundRead()` is compiled to, under names that change from version to version. */
 static const char watcher_prefix[] = "net/http.(*connReader).startBackgroundRead.";
@@ -291,12 +308,13 @@ static int place_calls(struct elf_image *image, const struct places *places,
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Functions that a program lacks are nowhere. */
+/* Functions that a program lacks are nowhere, and so is the first of them all, which is not asked
+ * for. */
 static struct runtime_code code_of(const struct places *places, enum function function, __u64 text)
 {
 	const struct pclntab_function *found = &places->function[function];
 
-	if (!found->name)
+	if (!function || !found->name)
 		return (struct runtime_code){};
 	return (struct runtime_code){(__u32)(found->start - text), (__u32)(found->end - text)};
 }
@@ -307,7 +325,8 @@ static void note_waits(const struct places *places, __u64 text, struct runtime_g
 	for (size_t i = 0; i < COUNT(waits); i++)
 		go->waits[i] = code_of(places, waits[i], text);
 	for (size_t i = 0; i < COUNT(calls); i++)
-		go->calls[i] = code_of(places, calls[i], text);
+		for (size_t j = 0; j < CALL_NAMES && !go->calls[i].end; j++)
+			go->calls[i] = code_of(places, calls[i][j], text);
 }
 
 /* Where things stand in structs of the runtime of this version. */

@@ -14,6 +14,10 @@ enum golang_probe {
 	GOLANG_ROUND_TRIP,    /* net/http.(*persistConn).roundTrip */
 	GOLANG_STREAM_SERVED, /* of HTTP/2: serverConn.runHandler */
 	GOLANG_STREAM_CALLED, /* ClientConn.writeHeaders */
+	GOLANG_GRPC_SERVED,   /* grpc's Server.handleStream */
+	GOLANG_GRPC_CALLS,    /* http2Client.NewStream */
+	GOLANG_GRPC_PUTS,     /* controlBuffer.executeAndPut */
+	GOLANG_GRPC_WRITES,   /* loopyWriter.headerHandler */
 	GOLANG_SEND,          /* runtime.send: over a channel; this and the rest only for pools */
 	GOLANG_RECEIVE,       /* runtime.recv */
 	GOLANG_STORE,         /* where a message is copied to a channel's buffer */

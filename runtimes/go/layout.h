@@ -12,7 +12,7 @@
 #define RUNTIME_STREAMS 8
 
 #define RUNTIME_WAITS 4  /* functions in which goroutines wait for others */
-#define RUNTIME_CALLS 15 /* in which they do for a call of their own, or to write a response */
+#define RUNTIME_CALLS 12 /* in which they do for a call of their own, or to write a response */
 
 /* A function, so far from where the program's functions begin; 0: there is none. */
 struct runtime_code {
@@ -48,14 +48,25 @@ struct runtime_go {
 #define GO_NET_FD_SYSFD      16   /* netFD.pfd.Sysfd, 4 bytes */
 
 /* The same of HTTP/2, in net/http and golang.org/x/net/http2. */
-#define GO_WRITER_STATE  0  /* responseWriter.rws */
-#define GO_STATE_STREAM  0  /* responseWriterState.stream */
-#define GO_STATE_CONN    16 /* responseWriterState.conn: its serverConn */
-#define GO_STREAM_CONN   0  /* stream.sc: the same */
-#define GO_STREAM_ID     8  /* stream.id, 4 bytes */
-#define GO_SERVER_CONN   24 /* serverConn.conn, of which the pointer */
-#define GO_CLIENT_CONN   16 /* ClientConn.tconn, of which the pointer */
-#define GO_BUFFERED_CONN 8  /* h2c's bufConn.Conn, of which the pointer */
+#define GO_WRITER_STATE           0  /* responseWriter.rws */
+#define GO_STATE_STREAM           0  /* responseWriterState.stream */
+#define GO_STATE_CONN             16 /* responseWriterState.conn: its serverConn */
+#define GO_STREAM_CONN            0  /* stream.sc: the same */
+#define GO_STREAM_ID              8  /* stream.id, 4 bytes */
+#define GO_SERVER_CONN            24 /* serverConn.conn, of which the pointer */
+#define GO_CLIENT_CONN            16 /* ClientConn.tconn, of which the pointer */
+#define GO_GRPC_STREAM_ID         0  /* grpc's Stream.id, 4 bytes */
+#define GO_GRPC_STREAM_TRANSPORT  16 /* Stream.st, of which the pointer */
+#define GO_GRPC_HEAD_STREAM       0  /* headerFrame.streamID, 4 bytes */
+#define GO_GRPC_LOOPY_SIDE        0  /* loopyWriter.side */
+#define GO_GRPC_CLIENT            0  /* clientSide */
+#define GO_GRPC_LOOPY_FRAMER      40 /* loopyWriter.framer */
+#define GO_GRPC_SERVER_CONN       40 /* http2Server.conn, of which the pointer */
+#define GO_GRPC_SERVER_CONN_NEWER 24 /* the same in later versions */
+#define GO_GRPC_WRITER_CONN       48 /* bufWriter.conn, of which the pointer */
+#define GO_GRPC_WRITER_CONN_NEWER 56
+#define GO_GRPC_FRAMER_WRITER     0 /* framer.writer: its bufWriter */
+#define GO_BUFFERED_CONN          8 /* h2c's bufConn.Conn, of which the pointer */
 
 /* What a goroutine has done about what it was handed (enum goroutine_flags). */
 #define GOROUTINE_DID (GOROUTINE_SENT | GOROUTINE_STARTED | GOROUTINE_TOLD | GOROUTINE_ENDED)

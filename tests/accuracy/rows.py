@@ -94,9 +94,9 @@ def go(**env):
     return Program(("{made}/go/server", "{listen}"), env)
 
 
-def go_http2(**env):
-    """One that calls by HTTP/2 and one that serves that, on one connection."""
-    program = ("{made}/go_http2/server",)
+def go_http2(kind="http2", **env):
+    """One that calls by HTTP/2 (or gRPC) and one that serves that, on one connection."""
+    program = (f"{{made}}/go_{kind}/server",)
     return (Program(program, {"BACK": f":{INNER_PORT}", **env}, ready=INNER_PORT),
             Program(program, {"FRONT": f":{PORT}", "BACK": f"127.0.0.1:{INNER_PORT}"}))
 
@@ -273,6 +273,7 @@ ROWS = (
         go_http2(), make="go_http2", needs="go_http2"),
     Row("go-http2-more", "the same, calls from goroutines made for the request", go_http2(),
         make="go_http2", modes="t", needs="go_http2"),
+    Row("go-grpc", "the same by gRPC (grpc-go)", go_http2("grpc"), make="go_grpc", needs="go_grpc"),
     Row("go-pool", "the same, calls by a pool of goroutines", (go(),), make="go", modes="q"),
     # Two processes of a host.
     Row("php-fpm-unix", "nginx, PHP-FPM over a unix socket",
