@@ -16,6 +16,7 @@
 #include "reasons.h"
 #include "request_id.h"
 #include "serving.h"
+#include "streams.h"
 
 /* Layout of everything below. A daemon never adopts pinned maps of another version. */
 #define CTXPROP_ABI_VERSION 24
@@ -90,7 +91,8 @@ enum flow_flags {
 	    1 << 19, /* an older flow of the tuple is kept beside this one (map `formers`) */
 	FLOW_PAST = 1 << 20,  /* this is that older one */
 	FLOW_RESET = 1 << 21, /* a RST was believed; kept for the edits in flight */
-	FLOW_HTTP2 = 1 << 22, /* it speaks HTTP/2 (map `http2_flows`) */
+	FLOW_HTTP2 = 1 << 22, /* it speaks HTTP/2 (map `http2_flows`, of a server `http2_served`) */
+	FLOW_GREETED = 1 << 23, /* serving HTTP/2: our side has spoken first */
 	FLOW_FIN_BOTH = FLOW_FIN_OUT | FLOW_FIN_IN,
 };
 

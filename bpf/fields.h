@@ -24,12 +24,14 @@ struct field_place {
 	__u16 before; /* bytes from the begin of its frame to behind that byte */
 	__u8 pad;     /* bytes of padding behind the block, in the same frame */
 	__u8 flags;   /* of the trace */
+	__u16 reserved;
+	__u8 trace_id[16] __attribute__((aligned(8)));
 };
 
 /* Indices count up for ever (modulo 2^32); the slot of a place is its index & FIELDS_MASK. */
 struct field_places {
-	__u64 seed[2]; /* what the ids of its fields are made of */
-	__u32 end;     /* index after the youngest */
+	__u64 seed; /* what the span ids of its fields are made of */
+	__u32 end;  /* index after the youngest */
 	__u32 reserved;
 	struct field_place ring[FIELDS_MAX];
 };
@@ -51,7 +53,6 @@ struct field_met {
 	__u32 last;   /* the last byte of its block */
 	__u32 index;  /* of its place */
 	__u32 length; /* that the frame has without it */
-	__u8 flags;   /* of the trace */
 	__u8 added;   /* the field stands among the bytes */
 };
 
@@ -97,7 +98,6 @@ fields_step(const struct edits *edits, struct edits_view v, const struct field_p
 	met->last = e->at + place->last;
 	met->frame = met->last + 1 - place->before;
 	met->length = place->before - FIELDS_FRAME_HEADER + place->pad;
-	met->flags = place->flags;
 	if (seq_before(met->last, w->from)) {
 		w->wire += FIELD_LEN;
 		return FIELDS_NONE;
@@ -192,15 +192,20 @@ static inline __u64 fields_spread(__u64 x)
 	return x ^ x >> 31;
 }
 
-/* The ids of a field, which are the same for every transmission. One bit of each is always set. */
+/* The span id of a field, which is the same for every transmission; never 0. */
+static inline __u64 fields_span_id(const struct field_places *places, __u32 index)
+{
+	return fields_spread(places->seed + (__u64)(index + 1) * 0x9e3779b97f4a7c15ull) | 1;
+}
+
+/* The ids of a field. */
 static inline void fields_ids(const struct field_places *places, __u32 index, struct edit *ret)
 {
-	__u64 *trace = (__u64 *)ret->trace_id, *span = (__u64 *)ret->span_id;
-	const __u64 step = (__u64)(index + 1) * 0x9e3779b97f4a7c15ull;
+	const struct field_place *place = &places->ring[index & FIELDS_MASK];
 
-	trace[0] = fields_spread(places->seed[0] + step);
-	trace[1] = fields_spread(places->seed[1] ^ trace[0]) | 1;
-	span[0] = fields_spread(places->seed[1] + step) | 1;
+	__builtin_memcpy(ret->trace_id, place->trace_id, sizeof(ret->trace_id));
+	*(__u64 *)ret->span_id = fields_span_id(places, index);
+	ret->trace_flags = place->flags;
 }
 
 #endif

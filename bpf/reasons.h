@@ -96,7 +96,9 @@
 	X(SERVED_ENDED, "served-ended", "a whole response was sent")                               \
 	X(SERVED_CUT, "served-cut", "the connection ended, or was lost, before the response did")  \
 	X(SERVED_LOST, "served-lost", "connections whose requests can no longer be read")          \
-	X(SERVED_IGNORED, "served-ignored", "of the new traces: a policy says ignore")
+	X(SERVED_IGNORED, "served-ignored", "of the new traces: a policy says ignore")             \
+	X(SERVED_TABLE, "served-table",                                                            \
+	  "of the new traces: HTTP/2, it may have a traceparent that cannot be seen")
 
 /* Records of requests for user space (records.h), where somebody reads them. */
 #define CTXPROP_RECORD_REASONS(X)                                                                  \

@@ -78,7 +78,7 @@ struct runtime {
 		struct runtime_threads threads;
 	};
 };
-_Static_assert(sizeof(struct runtime) == 208, "runtime is shared");
+_Static_assert(sizeof(struct runtime) == 280, "runtime is shared");
 
 enum runtime_event_kind {
 	RUNTIME_EVENT_LOOK,  /* look at this process; 0: the flags of the node have changed (node.h)

@@ -327,9 +327,8 @@ static const struct option_row rows[] = {
      "do not take a call that copies a request's x-request-id as made for that request",
      .flag = &wanted.ignore_request_ids},
     {"http2", 0, NULL,
-     "give requests of HTTP/2 without TLS a header, too (experimental: always a new trace, and "
-     "they "
-     "have no spans)",
+     "read requests of HTTP/2 without TLS, and give those that leave a header, too (experimental: "
+     "calls of programs in Go are followed, others' begin new traces; calls have no spans)",
      .flag = &wanted.http2},
     {"services", 0, "FILE", "rules that name services in spans, read again on SIGHUP",
      .text = &wanted.services},

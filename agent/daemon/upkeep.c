@@ -27,6 +27,7 @@ struct gc_maps upkeep_maps(const struct engine *engine)
 	return (struct gc_maps){.flows = engine_flows_fd(engine),
 				.carried = engine_carried_fd(engine),
 				.http2 = engine_http2_fd(engine),
+				.http2_served = engine_http2_served_fd(engine),
 				.formers = engine_formers_fd(engine),
 				.shares = engine_shares_fd(engine)};
 }

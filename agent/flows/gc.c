@@ -118,7 +118,9 @@ static void take_out(const struct collection *collection, const struct flow_key 
 		bpf_map_delete_elem(collection->maps->formers, key);
 	remove_carried(collection->maps->carried, flow);
 	if (flow->flags & FLOW_HTTP2)
-		bpf_map_delete_elem(collection->maps->http2, key);
+		bpf_map_delete_elem(flow->flags & FLOW_SERVER ? collection->maps->http2_served
+							      : collection->maps->http2,
+				    key);
 	collection->result->removed++;
 }
 

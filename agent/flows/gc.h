@@ -26,6 +26,7 @@ struct gc_maps {
 	int flows;
 	int carried;
 	int http2;
+	int http2_served;
 	int formers;
 	int shares;
 };

@@ -322,6 +322,11 @@ int engine_http2_fd(const struct engine *engine)
 	return bpf_map__fd(engine->tc->maps.http2_flows);
 }
 
+int engine_http2_served_fd(const struct engine *engine)
+{
+	return bpf_map__fd(engine->tc->maps.http2_served);
+}
+
 int engine_formers_fd(const struct engine *engine)
 {
 	return bpf_map__fd(engine->tc->maps.formers);

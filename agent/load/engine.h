@@ -69,6 +69,7 @@ int engine_shared_fd(const struct engine *engine);
 int engine_flows_fd(const struct engine *engine);
 int engine_carried_fd(const struct engine *engine);
 int engine_http2_fd(const struct engine *engine);
+int engine_http2_served_fd(const struct engine *engine);
 int engine_formers_fd(const struct engine *engine);
 int engine_shares_fd(const struct engine *engine);
 int engine_counters_fd(const struct engine *engine);

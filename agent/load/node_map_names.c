@@ -48,6 +48,8 @@ static const char *const names[] = {
     "sweep_asked",
     "cgroup_processes",
     "id_claims",
+    "http2_served",
+    "http2_calls",
 };
 
 bool node_maps_has(const char *name)

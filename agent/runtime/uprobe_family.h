@@ -11,7 +11,7 @@
 
 #include "runtime/uprobe_pins.h"
 
-#define UPROBE_FAMILY_MAX 16
+#define UPROBE_FAMILY_MAX 24
 #define UPROBE_NAME_MAX   64
 
 /* The object of a skeleton, as its NAME__elf_bytes() has it. */

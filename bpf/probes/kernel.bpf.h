@@ -117,7 +117,12 @@ struct in6_addr___kernel {
 	__u8 bytes[16];
 };
 
+struct atomic64___kernel {
+	__s64 counter;
+};
+
 struct sock_common {
+	struct atomic64___kernel skc_cookie;
 	unsigned short skc_family;
 	unsigned char skc_state;
 	__u16 skc_dport; /* network byte order */

@@ -136,6 +136,9 @@ struct scratch {
 	struct quiet quiet[QUIET_MAX];
 	struct flow flow;        /* a new one, before anybody else can find it */
 	struct http2_flow http2; /* a new one, the same */
+	struct streams streams;  /* and that of a server */
+	struct flow_key served;  /* of the one at hand: there is no room on the stack */
+	__u32 greeted_to;        /* of one that has spoken first: its next byte */
 	struct flow_key crowd;   /* of a flow that may be evicted (21-room) */
 	struct record_begin record;
 	/* The bytes to be written. The slack is for the verifier, which adds up the largest offset

@@ -8,6 +8,9 @@
 #include "30-frame.bpf.h"
 #include "http/http2/framing.h"
 
+/* Set at load time: connections that begin to speak HTTP/2 are read, and get headers. */
+const volatile __u32 use_http2 __weak = 0;
+
 /*
  * What is known of a flow that speaks HTTP/2. NULL: nothing, or it is about another flow. `key`: on
  * the stack (before 6.4 a map's key must be there).
@@ -32,6 +35,7 @@ struct http2_run {
 	__u32 window;       /* that of the first byte in scratch.window */
 	__u32 filled;       /* how many there are */
 	__u32 event;        /* enum protocol_event: of the last step */
+	__u32 place;        /* payload offset of a PROTOCOL_VALUE: its first byte */
 };
 
 /* One step of the automaton: the word of a frame_met. */
@@ -92,7 +96,32 @@ static __always_inline int http2_once(struct http2_run *r)
 	}
 	met.word = http2_look(r->side, &r->s->window, r->at - r->window, r->filled);
 	r->at = r->window + met.next;
+	r->place = r->window + met.at;
 	r->event = met.event;
+	return 0;
+}
+
+/*
+ * Where the reading of a side goes on in this packet, if `next` is the byte that it expects;
+ * FRAME_NOWHERE: nothing in it is to be read. A hole is passed over where it holds nothing that
+ * matters: `ret_event` is PROTOCOL_END if a stream ends with it; else PROTOCOL_STOP.
+ */
+static __always_inline __u32 http2_goes_on(struct http2 *h, const struct packet *p, __u32 next,
+					   __u32 *ret_event)
+{
+	__u32 gap;
+
+	*ret_event = PROTOCOL_NONE;
+	if (!seq_before(next, p->seq + p->len))
+		return FRAME_NOWHERE;
+	if (!seq_before(next, p->seq))
+		return next - p->seq;
+	gap = p->seq - next;
+	if (http2_skippable(h) < gap) {
+		*ret_event = PROTOCOL_STOP;
+		return FRAME_NOWHERE;
+	}
+	*ret_event = http2_skip(h, gap);
 	return 0;
 }
 

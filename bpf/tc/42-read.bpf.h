@@ -86,8 +86,11 @@ static __always_inline int read_event(struct outbound *o, struct frame *frame)
 	case PROTOCOL_STOP:
 		if (protocol_stopped_at_shared(frame->protocol))
 			cause_shares(cause_socket(o->skb), SOCKET_SHARED | SOCKET_ASKS);
-		if (protocol_reason(frame->protocol) == REASON_HTTP2 && !http2_begin(o->p, o->flow))
+		if (protocol_reason(frame->protocol) == REASON_HTTP2 &&
+		    !http2_begin(o->p, o->flow)) {
+			stream_socket_begins(o->skb);
 			return 1;
+		}
 		flow_make_opaque(o->flow, protocol_reason(frame->protocol));
 		break;
 	default:

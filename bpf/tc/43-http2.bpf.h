@@ -8,11 +8,9 @@
 #define CTXPROP_TC_HTTP2_BPF_H
 
 #include "31-http2.bpf.h"
+#include "39-stream.bpf.h"
 #include "41-change.bpf.h"
 #include "70-lead.bpf.h"
-
-/* Set at load time: connections that begin to speak HTTP/2 are read, and get headers. */
-const volatile __u32 use_http2 __weak = 0;
 
 /* A field counts so much of what a peer takes (RFC 9113, 6.5.2): its characters and 32. */
 #define HTTP2_FIELD_COST (11 + TRACEPARENT_VALUE_LEN + 32)
@@ -36,8 +34,7 @@ VERIFIED_ALONE int http2_begin(const struct packet *p, struct flow *f)
 	s->http2.isn = f->isn;
 	s->http2.next = p->seq;
 	s->http2.answer_next = p->ack;
-	s->http2.places.seed[0] = random_next(&s->random);
-	s->http2.places.seed[1] = random_next(&s->random);
+	s->http2.places.seed = random_next(&s->random);
 	s->http2.places.end = 0;
 	http2_init(&s->http2.requests, PROTOCOL_REQUEST);
 	http2_init(&s->http2.answers, PROTOCOL_RESPONSE);
@@ -116,28 +113,19 @@ VERIFIED_ALONE int http2_room(struct __sk_buff *skb, struct packet *p, struct fl
 	if (decide_can_grow(&o, first, added))
 		return 0;
 	if (place > WIRE_MAX)
-		return REASON_DEEP;
+		return decide_is_alone(&o, place) ? 0 : REASON_DEEP;
 	return place + added <= WIRE_SIZE && added <= LEADS_MAX * lead_size(skb, p)
 		   ? 0
 		   : REASON_EDITS_FULL;
 }
 
-/* The sampled flag is part of a place: its ids are made again for each transmission. */
-static __always_inline __u8 http2_trace_flags(struct scratch *s, const struct http2_flow *h,
-					      const struct policy_verdict *v)
-{
-	fields_ids(&h->places, h->places.end, &s->change);
-	return TRACEPARENT_RANDOM |
-	       (policy_samples(v, *(const __u64 *)(s->change.trace_id + 8)) ? TRACEPARENT_SAMPLED
-									    : 0);
-}
-
-/* A field at payload offset `place`: one more of the edit of this packet, scratch.edit. */
-static __always_inline void http2_add(struct outbound *o, struct http2_flow *h, __u32 place,
-				      __u8 flags)
+/* A field at payload offset `place`, with the ids of scratch.change: one more of the edit of this
+ * packet, scratch.edit. */
+static __always_inline void http2_add(struct outbound *o, struct http2_flow *h, __u32 place)
 {
 	struct decision *d = &o->s->decision;
 	struct edit *e = &o->s->edit;
+	struct field_place *added;
 	__u32 last = o->p->seq + place - 1, before = http2_before_end(&h->requests);
 
 	if (!d->fresh) {
@@ -148,8 +136,12 @@ static __always_inline void http2_add(struct outbound *o, struct http2_flow *h, 
 		e->first = h->places.end;
 		d->first = place - before;
 	}
-	h->places.ring[h->places.end++ & FIELDS_MASK] = (struct field_place){
-	    .last = last - e->at, .before = before, .pad = h->requests.pad, .flags = flags};
+	added = &h->places.ring[h->places.end++ & FIELDS_MASK];
+	added->last = last - e->at;
+	added->before = before;
+	added->pad = h->requests.pad;
+	added->flags = o->s->change.trace_flags;
+	__builtin_memcpy(added->trace_id, o->s->change.trace_id, sizeof(added->trace_id));
 	e->reach = last + 1 - e->at;
 	e->places++;
 	e->len += FIELD_LEN;
@@ -171,7 +163,7 @@ VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct
 	v = policy_verdict(skb, p, f, 0, POLICY_OPEN_END);
 	f->requests++;
 	policy_count(skb, f, v);
-	__builtin_memset(&o.s->call, 0, sizeof(o.s->call));
+	stream_cause(skb, h->requests.stream);
 	reason = http2_allowed(&o, v);
 	if (!reason)
 		reason = http2_eligible(&o, h, place);
@@ -184,7 +176,8 @@ VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct
 		return 0;
 	}
 	cause_count(&o.s->call);
-	http2_add(&o, h, place, http2_trace_flags(o.s, h, v));
+	decide_ids(o.s, &o.s->change, v);
+	http2_add(&o, h, place);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #define CTXPROP_TC_RESPOND_BPF_H
 
 #include "30-frame.bpf.h"
+#include "46-streams.bpf.h"
 #include "serving.bpf.h"
 
 /* One outbound packet of a server's connection. */
@@ -188,6 +189,8 @@ static __always_inline void respond_end(const struct packet *p, struct flow *f)
 		if (protocol_until_close(&s->responses))
 			respond_done(s);
 		serving_cut(f);
+		if (f->flags & FLOW_HTTP2)
+			streams_end(&p->key, f);
 	}
 	if ((p->flags & TCP_RST) || (f->flags & FLOW_FIN_BOTH) == FLOW_FIN_BOTH)
 		serving_delete(&p->key, f);
@@ -198,7 +201,10 @@ VERIFIED_ALONE int respond_data(struct __sk_buff *skb, const struct packet *p, s
 {
 	if (!p || !f)
 		return 0;
-	if (!(f->flags & (FLOW_OPAQUE | FLOW_LEARN))) {
+	if (f->flags & FLOW_HTTP2) {
+		if (!(f->flags & FLOW_OPAQUE))
+			streams_respond(skb, p, f);
+	} else if (!(f->flags & (FLOW_OPAQUE | FLOW_LEARN))) {
 		if (f->flags & FLOW_EARLY)
 			respond_early(skb, f);
 		if (respond_out_of_step(p, f))

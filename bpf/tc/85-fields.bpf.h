@@ -156,7 +156,6 @@ static __always_inline int fields_write(struct fields_run *r)
 	if (!index_within(&pos, WIRE_SIZE))
 		return -1;
 	fields_ids(&r->h->places, s->fields_at.met.index, &s->change);
-	s->change.trace_flags = s->fields_at.met.flags;
 	traceparent_write_field(&s->line, &s->change);
 	for (int i = 0; i < 9; i++)
 		*(volatile __u64 *)(s->wire + pos + i * 8) = s->line.word[i];
@@ -300,6 +299,83 @@ static __always_inline int fields_piecemeal(struct outbound *o, struct http2_flo
 	return edit_drop();
 }
 
+/* Where in scratch.wire stand the bytes of a length, while its field is at the begin. */
+#define LENGTH_AT 128
+
+/* Bytes that went ahead have the new length, too, as far as it stands among them. */
+static __always_inline void fields_lead_length(struct scratch *s, __u32 first)
+{
+	for (__u32 i = 0; i < LENGTH_LEN; i++) {
+		__u32 at = first + i;
+
+		if (at < FIELD_LEN)
+			*(volatile __u8 *)(s->wire + SHIFT_AT + at) = s->wire[LENGTH_AT + i];
+	}
+}
+
+/* Render a field that lies deep, what goes ahead of the packet, and the length of its frame.
+ * Returns 0 or -1. */
+static __always_inline int fields_shift_render(struct __sk_buff *skb, const struct packet *p,
+					       const struct flow *f, const struct http2_flow *h,
+					       __u64 *ret_sum)
+{
+	struct scratch *s = scratch_get();
+	__u32 first;
+
+	if (!s)
+		return -1;
+	first = s->plan.first;
+	if (fields_render(skb, p, f, h, first + LENGTH_LEN) != LENGTH_LEN)
+		return -1;
+	for (__u32 i = 0; i < LENGTH_LEN; i++)
+		s->wire[LENGTH_AT + i] = s->wire[i];
+	*ret_sum = s->plan.sum;
+	s->plan.first = s->plan.last;
+	if (fields_render(skb, p, f, h, s->plan.last) != FIELD_LEN ||
+	    bpf_skb_load_bytes(skb, p->payload, s->wire + SHIFT_AT, FIELD_LEN))
+		return -1;
+	s->plan.first = first;
+	*ret_sum += s->plan.sum;
+	fields_lead_length(s, first);
+	return 0;
+}
+
+/* A split whose one field lies deep: the bytes before it move in pieces (edit_shift()). */
+VERIFIED_ALONE int fields_shift(struct __sk_buff *skb, struct packet *p, struct flow *f)
+{
+	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
+	struct header_change change = {};
+	struct http2_flow *h;
+	struct flow_key key;
+	__u64 sum = 0;
+	int sent;
+	long err;
+
+	if (!o.s || !p || !f)
+		return DROP;
+	key = p->key;
+	h = http2_lookup(&key, f);
+	if (!h)
+		return edit_drop();
+	if (bpf_skb_pull_data(skb, p->payload + o.s->plan.last) ||
+	    fields_shift_render(skb, p, f, h, &sum))
+		return fields_take_back(&o, h, REASON_NO_ROOM);
+	if (packet_csum(skb) != PACKET_CSUM_PARTIAL)
+		sum += 0xffff - csum_fold(csum_wire(o.s, SHIFT_AT, SHIFT_AT + FIELD_LEN));
+	sent = lead_send_all(skb, p, SHIFT_AT, FIELD_LEN);
+	if (sent == -1)
+		return fields_take_back(&o, h, REASON_LEAD_REFUSED);
+	if (sent)
+		return edit_drop();
+	err = write_bytes(skb, p->payload + o.s->plan.first, o.s, LENGTH_AT, LENGTH_LEN);
+	err = err ?: shift_payload(skb, p, FIELD_LEN, o.s->plan.last);
+	err = err ?: write_bytes(skb, p->payload + o.s->plan.last - FIELD_LEN, o.s, 0, FIELD_LEN);
+	change.seq = o.s->plan.wire_seq + FIELD_LEN;
+	change.sum = sum;
+	err = err ?: write_headers(skb, p, &change);
+	return err ? edit_drop() : edit_done(&o, REASON_SPLIT);
+}
+
 /* Can the packet be split with all that it carries? */
 static __always_inline int fields_can_split(const struct outbound *o)
 {
@@ -309,7 +385,8 @@ static __always_inline int fields_can_split(const struct outbound *o)
 	       plan->added <= LEADS_MAX * lead_size(o->skb, o->p);
 }
 
-/* Send a packet with the fields that fields_plan() has found. Returns the verdict. */
+/* Send a packet with the fields that fields_plan() has found. Returns the verdict, or EDIT_SHIFT:
+ * fields_shift() is to do it. */
 VERIFIED_ALONE int fields_send(struct __sk_buff *skb, struct packet *p, struct flow *f)
 {
 	struct outbound o = {.skb = skb, .p = p, .flow = f, .s = scratch_get()};
@@ -328,7 +405,11 @@ VERIFIED_ALONE int fields_send(struct __sk_buff *skb, struct packet *p, struct f
 		return fields_grow(&o, h);
 	if (write_begin(skb))
 		return fields_take_back(&o, h, REASON_NO_ROOM);
-	return fields_can_split(&o) ? fields_split(&o, h) : fields_piecemeal(&o, h);
+	if (fields_can_split(&o))
+		return fields_split(&o, h);
+	if (o.s->plan.count == 1 && o.s->plan.last > WIRE_MAX && o.s->plan.last <= DECIDE_DEPTH_MAX)
+		return EDIT_SHIFT;
+	return fields_piecemeal(&o, h);
 }
 
 /*

@@ -212,17 +212,13 @@ VERIFIED_ALONE int request_read_parent(const struct traceparent_text *text, stru
 	return text && ret ? traceparent_read(text, ret) : -1;
 }
 
-/* The context that a head brought. Returns whether it is valid, and to be believed. */
-static __always_inline int request_context(const struct flow *f, struct scratch *s,
+/* The traceparent that a head brought. Returns whether it is valid, and to be believed. */
+static __always_inline int request_believe(const struct flow *f, struct scratch *s,
 					   struct request *ret)
 {
-	const struct serving *serving = &f->serving;
 	struct traceparent *parent = &s->parent;
 
-	if (!protocol_has_parent(&serving->requests))
-		return 0;
-	if (protocol_has_two_parents(&serving->requests) ||
-	    request_read_parent(&serving->parent, parent)) {
+	if (request_read_parent(&f->serving.parent, parent)) {
 		count(REASON_SERVED_INVALID);
 		return 0;
 	}
@@ -234,6 +230,21 @@ static __always_inline int request_context(const struct flow *f, struct scratch 
 	__builtin_memcpy(ret->parent_id, parent->span_id, sizeof(parent->span_id));
 	ret->context.flags = parent->flags & (TRACEPARENT_SAMPLED | TRACEPARENT_RANDOM);
 	return 1;
+}
+
+/* The same of a head that may have none, or several. */
+static __always_inline int request_context(const struct flow *f, struct scratch *s,
+					   struct request *ret)
+{
+	const struct serving *serving = &f->serving;
+
+	if (!protocol_has_parent(&serving->requests))
+		return 0;
+	if (protocol_has_two_parents(&serving->requests)) {
+		count(REASON_SERVED_INVALID);
+		return 0;
+	}
+	return request_believe(f, s, ret);
 }
 
 /* A new trace begins. */
@@ -277,6 +288,29 @@ static __always_inline __u32 request_from(const struct flow_key *key)
 	return id_hash(key->netns, id_hash(0, address[0]) ^ address[1]);
 }
 
+/* What is known of a new request but the trace that it belongs to. */
+static __always_inline void request_fill(struct request *new, const struct flow *f,
+					 const struct flow_key *key, __u64 id)
+{
+	new->arrived_ns = clock_coarse();
+	new->netns = key->netns;
+	new->from = request_from(key);
+	new->request_id = request_id_number(&f->id);
+	*(__u64 *)new->context.span_id = id;
+}
+
+/* It belongs to the trace that its head has named (`named`: there is one), or begins one. */
+static __always_inline void request_belongs(const struct flow *f, struct scratch *s,
+					    struct request *new, int named)
+{
+	if (named) {
+		count(REASON_SERVED_CHILD);
+		return;
+	}
+	request_root(f, s, new);
+	count(REASON_SERVED_ROOT);
+}
+
 /*
  * Make the request of the head at hand: in `ret`, or one that is followed no further. Returns its
  * id, 0 when there is no room for it.
@@ -288,17 +322,8 @@ static __always_inline __u64 request_begin(const struct flow *f, struct scratch 
 	__u64 id = serving->span ?: request_draw(s);
 	struct request *new = request_lookup(id) ?: &s->request;
 
-	new->arrived_ns = clock_coarse();
-	new->netns = key->netns;
-	new->from = request_from(key);
-	new->request_id = request_id_number(&f->id);
-	*(__u64 *)new->context.span_id = id;
-	if (request_context(f, s, new)) {
-		count(REASON_SERVED_CHILD);
-	} else {
-		request_root(f, s, new);
-		count(REASON_SERVED_ROOT);
-	}
+	request_fill(new, f, key, id);
+	request_belongs(f, s, new, request_context(f, s, new));
 	request_finish_state(serving, new);
 	if (!id)
 		count(REASON_SERVED_FULL);

@@ -9,12 +9,13 @@
 #ifndef CTXPROP_TC_IN_SERVE_BPF_H
 #define CTXPROP_TC_IN_SERVE_BPF_H
 
-#include "in-40-request.bpf.h"
+#include "in-45-streams.bpf.h"
 
 /* Where a packet stands in the stream of its socket. */
 enum serve_place {
 	SERVE_NOWHERE, /* no socket here, or not the byte that comes next */
 	SERVE_START,   /* the first byte of the stream */
+	SERVE_GREETED, /* the same, and our side has spoken first: scratch.greeted_to */
 	SERVE_MIDDLE,  /* the byte that the socket waits for, and nothing of ours is on its way */
 };
 
@@ -27,16 +28,30 @@ static __always_inline enum serve_place serve_place_new(const struct packet *p, 
 	return request && p->seq == request->rcv_isn + 1 ? SERVE_START : SERVE_NOWHERE;
 }
 
-static __always_inline enum serve_place serve_place_full(const struct packet *p,
+/* What a server of HTTP/2 begins with is shorter, in bytes: SETTINGS, maybe a WINDOW_UPDATE. */
+#define SERVE_GREETING_MAX 128
+
+/* Nothing was received yet. */
+static __always_inline enum serve_place serve_place_first(struct scratch *s,
+							  const struct bpf_tcp_sock *tp)
+{
+	if (!tp->data_segs_out)
+		return SERVE_START;
+	s->greeted_to = tp->snd_nxt;
+	return tp->bytes_acked + (tp->snd_nxt - tp->snd_una) <= SERVE_GREETING_MAX ? SERVE_GREETED
+										   : SERVE_NOWHERE;
+}
+
+static __always_inline enum serve_place serve_place_full(const struct packet *p, struct scratch *s,
 							 struct bpf_sock *sk)
 {
 	struct bpf_tcp_sock *tp = bpf_tcp_sock(sk);
 
 	if (!tp || tp->rcv_nxt != p->seq)
 		return SERVE_NOWHERE;
-	/* A client has spoken before. */
 	if (!tp->bytes_received)
-		return tp->data_segs_out ? SERVE_NOWHERE : SERVE_START;
+		return serve_place_first(s, tp);
+	/* A client has spoken before. */
 	return tp->snd_nxt == p->ack ? SERVE_MIDDLE : SERVE_NOWHERE;
 }
 
@@ -51,7 +66,7 @@ static __always_inline enum serve_place serve_place(struct __sk_buff *skb, const
 	if (sk->state == BPF_TCP_NEW_SYN_RECV)
 		place = serve_place_new(p, sk);
 	else if (sk->state == BPF_TCP_ESTABLISHED)
-		place = serve_place_full(p, sk);
+		place = serve_place_full(p, s, sk);
 	bpf_sk_release(sk);
 	return place;
 }
@@ -106,6 +121,15 @@ static __always_inline int serve_learn(struct __sk_buff *skb, const struct packe
 	return 1;
 }
 
+/* A server of HTTP/2 has sent its SETTINGS; what it sends next is read. */
+static __always_inline void serve_greeted(const struct packet *p, struct flow *f)
+{
+	struct scratch *s = scratch_get();
+
+	serving_begin(f, p->seq, s ? s->greeted_to : p->ack);
+	f->flags |= FLOW_GREETED;
+}
+
 /*
  * What may be a request, on a connection that is not known: is it for a socket of ours? Returns 1
  * when it is to be read from this packet on, which nobody else does meanwhile.
@@ -122,23 +146,37 @@ VERIFIED_ALONE int serve_stranger(struct __sk_buff *skb, const struct packet *p)
 	place = serve_place(skb, p);
 	if (place == SERVE_MIDDLE)
 		start = frame_look_ahead(skb, p);
-	if ((place != SERVE_START && !start) || !csum_intact(skb, p))
+	if (place == SERVE_GREETED && !streams_may_begin(skb, p))
+		return 0;
+	if ((place != SERVE_START && place != SERVE_GREETED && !start) || !csum_intact(skb, p))
 		return 0;
 	f = flow_begin();
 	if (!f)
 		return 0;
 	f->flags = FLOW_SERVER | FLOW_LEARN | FLOW_PEER_LAST;
 	f->peer_next = p->seq;
-	f->framing = place == SERVE_START;
+	f->framing = place != SERVE_MIDDLE;
 	if (place == SERVE_START)
 		serving_begin(f, p->seq, p->ack);
+	else if (place == SERVE_GREETED)
+		serve_greeted(p, f);
 	else
 		serve_candidate(p, f, start);
 	key = p->key; /* before 6.4 a map's key must be on the stack */
-	return flow_publish(&key, f) && place == SERVE_START;
+	return flow_publish(&key, f) && place != SERVE_MIDDLE;
 }
 
-/* Read the first packet of it. (A function of its own: the stack is shared by all callers.) */
+/* Read what is new in a packet. (In a function of its own: the stack is shared by all callers.) */
+static __always_inline void serve_read(struct __sk_buff *skb, const struct packet *p,
+				       struct flow *f)
+{
+	if (f->flags & FLOW_HTTP2)
+		streams_read(skb, p, f);
+	else
+		request_read(skb, p, f);
+}
+
+/* Read the first packet of it. */
 static __always_inline void serve_first(struct __sk_buff *skb, const struct packet *p)
 {
 	struct flow *f = flow_lookup(&p->key);
@@ -146,7 +184,9 @@ static __always_inline void serve_first(struct __sk_buff *skb, const struct pack
 	if (!f)
 		return;
 	policy_prepare(skb, p, f);
-	request_read(skb, p, f);
+	if (streams_may_begin(skb, p))
+		streams_begin(p, f);
+	serve_read(skb, p, f);
 	__sync_lock_test_and_set(&f->framing, 0);
 }
 
@@ -163,7 +203,7 @@ VERIFIED_ALONE int serve_begin(struct __sk_buff *skb, const struct packet *p, st
 		return SERVE_NOT;
 	if (protocol_skippable(&f->serving.requests) < p->len && !csum_intact(skb, p))
 		return SERVE_NOT;
-	if (p->flags & TCP_URG) {
+	if ((p->flags & TCP_URG) && !(f->flags & FLOW_HTTP2)) {
 		serving_make_opaque(f, REASON_URGENT);
 		return SERVE_NOT;
 	}
@@ -182,7 +222,7 @@ static __always_inline void serve_data(struct __sk_buff *skb, const struct packe
 	if (turn == SERVE_NOT)
 		return;
 	if (turn == SERVE_READ)
-		request_read(skb, p, f);
+		serve_read(skb, p, f);
 	f->flags |= FLOW_PEER_LAST;
 	f->seen_ns = clock_coarse();
 	__sync_lock_test_and_set(&f->framing, 0);

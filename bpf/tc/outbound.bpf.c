@@ -446,8 +446,10 @@ static __always_inline int outbound_data(struct __sk_buff *skb, struct packet *p
 
 	if (f->flags & FLOW_HTTP2) /* also if that has become clear just now */
 		verdict = outbound_http2(skb, p, f, outbound_http2_flow(p, f));
-	if (verdict == EDIT_FIELDS_OF)
-		return fields_send(skb, p, f);
+	if (verdict == EDIT_FIELDS_OF) {
+		verdict = fields_send(skb, p, f);
+		return verdict == EDIT_SHIFT ? fields_shift(skb, p, f) : verdict;
+	}
 	if (verdict == EDIT_NUMBER) {
 		s = scratch_get();
 		return s ? edit_number(skb, p, s->plan.wire_seq) : DROP;

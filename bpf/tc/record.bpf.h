@@ -223,26 +223,25 @@ VERIFIED_ALONE int record_head_part(struct __sk_buff *skb, const struct packet *
 	return 0;
 }
 
-/* Request `r`, of the last slot, has arrived, with a head that ends at payload offset `end`. */
-VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, struct flow *f,
-				 struct request *r, __u32 end)
+/* Request `r` has arrived, with a head that begins at `start` and ends at payload offset `end`. */
+static __always_inline void record_arrived(struct __sk_buff *skb, const struct packet *p,
+					   struct flow *f, struct request *r, __u32 start,
+					   __u32 end)
 {
 	struct scratch *s = scratch_get();
-	struct serving_open *slot;
 	struct record_begin *b;
 	__u32 off, size, cut;
 	__u64 used;
 
-	if (!s || !p || !f || !r || !records_wanted(s))
-		return 0;
-	slot = &f->serving.open[(f->serving.open_end - 1) & (SERVING_OPEN_MAX - 1)];
+	if (!s || !records_wanted(s))
+		return;
 	used = records_used();
 	r->untold = !records_take(((const __u64 *)r->context.trace_id)[1], used);
 	if (r->untold)
-		return 0;
+		return;
 	b = &s->record;
 	b->kind = RECORD_SERVED;
-	cut = record_part(p, slot->seq, end, &off, &size);
+	cut = record_part(p, start, end, &off, &size);
 	b->flags = (cut ? RECORD_CUT : 0) | (r->flags & REQUEST_ROOT ? RECORD_ROOT : 0) |
 		   (f->requests > 1 ? RECORD_REUSED : 0);
 	b->trace_flags = r->context.flags;
@@ -250,12 +249,37 @@ VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, 
 	b->tgid = b->tid = b->added = 0;
 	b->cookie = 0;
 	__builtin_memset(&b->process, 0, sizeof(b->process));
-	b->head_start = b->position = slot->seq;
-	b->span_id = slot->request;
+	b->head_start = b->position = start;
+	b->span_id = r->id;
 	__builtin_memcpy(b->trace_id, r->context.trace_id, sizeof(b->trace_id));
 	__builtin_memcpy(b->parent_id, r->parent_id, sizeof(b->parent_id));
 	record_begin_fill(skb, p, s, off, size);
 	r->untold = record_begin_write(s, used) != 0;
+}
+
+/* Request `r`, of the last slot, has arrived, with a head that ends at payload offset `end`. */
+VERIFIED_ALONE int record_served(struct __sk_buff *skb, const struct packet *p, struct flow *f,
+				 struct request *r, __u32 end)
+{
+	if (!p || !f || !r)
+		return 0;
+	record_arrived(skb, p, f, r,
+		       f->serving.open[(f->serving.open_end - 1) & (SERVING_OPEN_MAX - 1)].seq,
+		       end);
+	return 0;
+}
+
+/*
+ * The same of HTTP/2, by its id and the number of the byte behind its header block. Of that nothing
+ * is told: what it says can only be read by who has read all those before it.
+ */
+VERIFIED_ALONE int record_stream(struct __sk_buff *skb, const struct packet *p, struct flow *f,
+				 __u64 id, __u32 at)
+{
+	struct request *r = request_lookup(id);
+
+	if (p && f && r)
+		record_arrived(skb, p, f, r, at, 0);
 	return 0;
 }
 
@@ -332,6 +356,25 @@ VERIFIED_ALONE int record_served_end(const struct serving *serving, __u64 id, __
 		e->first_ns = serving->first_ns;
 		e->cookie = serving->cookie;
 	}
+	record_end_submit(e);
+	return 0;
+}
+
+/* The request of span `id`, of a stream of HTTP/2, is over. `how`: enum record_outcome. */
+VERIFIED_ALONE int record_stream_end(const struct serving *serving, __u64 id, __u32 how)
+{
+	struct scratch *s = scratch_get();
+	const struct request *r = request_lookup(id);
+	struct record_end *e;
+
+	if (!s || !serving || !records_wanted(s) || (r && r->untold))
+		return 0;
+	e = record_end_reserve(s, RECORD_SERVED_END, id);
+	if (!e)
+		return 0;
+	e->outcome = how != RECORD_ANSWERED && serving->client_closed ? RECORD_CLIENT_CLOSED : how;
+	record_taker(serving, r, RECORD_CLOSED, e);
+	record_process(e->tgid, &e->process);
 	record_end_submit(e);
 	return 0;
 }

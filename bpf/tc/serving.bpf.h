@@ -10,18 +10,13 @@
 
 #include "20-flow.bpf.h"
 #include "record.bpf.h"
+#include "streams.bpf.h"
 
 #define SERVING_OPEN_MASK (SERVING_OPEN_MAX - 1)
 
 static __always_inline struct serving_open *serving_slot(struct serving *s, __u32 index)
 {
 	return &s->open[index & SERVING_OPEN_MASK];
-}
-
-VERIFIED_ALONE int serving_request_ended(__u64 id)
-{
-	context_request_ended(id);
-	return 0;
 }
 
 /* The request of a slot is over. Both sides may find that at once: only one of them takes it. */
@@ -77,6 +72,8 @@ static __always_inline void serving_lose(struct flow *f)
 static __always_inline void serving_delete(const struct flow_key *key, struct flow *f)
 {
 	serving_cut(f);
+	if (f->flags & FLOW_HTTP2)
+		streams_end(key, f);
 	flow_delete(key, f);
 }
 

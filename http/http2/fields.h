@@ -338,8 +338,10 @@ HTTP2_INLINE enum protocol_event http2_at_value_length_more(struct http2 *h, str
 HTTP2_INLINE enum protocol_event http2_at_value(struct http2 *h, struct cursor *c)
 {
 	int shown = h->name != HTTP2_NAME_OTHER;
+	__u32 from = c->i;
 
 	http2_pass_string(h, c, shown ? 8 * PROTOCOL_SCAN_WORDS : ~0u);
+	h->word = c->i - from;
 	h->done = h->done < 2 ? h->done + 1 : 2;
 	if (!h->number)
 		http2_end_value(h);

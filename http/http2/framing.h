@@ -324,7 +324,7 @@ HTTP2_INLINE struct protocol_step http2_scan(struct http2 *h, const struct proto
 {
 	struct cursor c = {.window = window, .i = i, .len = len};
 	enum protocol_event event = http2_due(h);
-	__u32 at = i;
+	__u32 at;
 
 	HTTP2_STAGE(HTTP2_AT_PREFACE, http2_at_preface);
 	HTTP2_STAGE(HTTP2_AT_HEADER, http2_at_header);
@@ -332,10 +332,8 @@ HTTP2_INLINE struct protocol_step http2_scan(struct http2 *h, const struct proto
 	HTTP2_STAGE(HTTP2_AT_PAD, http2_at_pad);
 	HTTP2_STAGE(HTTP2_AT_PRIORITY, http2_at_priority);
 	HTTP2_STAGE(HTTP2_AT_SETTING, http2_at_setting);
-	at = c.i;
 	HTTP2_STAGE(HTTP2_AT_BLOCK, http2_at_block);
-	if (event != PROTOCOL_VALUE)
-		at = c.i;
+	at = event == PROTOCOL_VALUE ? c.i - (__u32)h->word : c.i;
 	if (!event)
 		event = http2_due(h);
 	if (h->state == HTTP2_AT_STOP)

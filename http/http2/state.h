@@ -120,21 +120,22 @@ struct http2_entries {
 struct http2 {
 	struct http2_entries parents; /* named traceparent */
 	struct http2_entries states;  /* named tracestate */
-	__u64 word;                   /* bytes that are collected: the first is the lowest */
-	__u32 left;       /* bytes of the frame's payload still to come, padding left out */
-	__u32 stream;     /* of the frame at hand */
-	__u32 last;       /* the highest stream that was begun */
-	__u32 number;     /* index or length that is being read; then what is left of a string */
-	__u32 block;      /* bytes of the header block so far */
-	__u32 list_max;   /* the sender takes so many bytes of fields; 0: it has not said */
-	__u16 flags;      /* enum http2_block_flags */
-	__u8 kind;        /* enum protocol_kind */
-	__u8 state;       /* enum http2_state */
-	__u8 field;       /* enum http2_field */
-	__u8 form;        /* enum http2_form */
-	__u8 name;        /* enum http2_name */
-	__u8 stop;        /* enum http2_stop */
-	__u8 type;        /* enum http2_frame_type */
+	__u64 word;     /* bytes that are collected: the first is the lowest; of a value: how long a
+			   piece of it is */
+	__u32 left;     /* bytes of the frame's payload still to come, padding left out */
+	__u32 stream;   /* of the frame at hand */
+	__u32 last;     /* the highest stream that was begun */
+	__u32 number;   /* index or length that is being read; then what is left of a string */
+	__u32 block;    /* bytes of the header block so far */
+	__u32 list_max; /* the sender takes so many bytes of fields; 0: it has not said */
+	__u16 flags;    /* enum http2_block_flags */
+	__u8 kind;      /* enum protocol_kind */
+	__u8 state;     /* enum http2_state */
+	__u8 field;     /* enum http2_field */
+	__u8 form;      /* enum http2_form */
+	__u8 name;      /* enum http2_name */
+	__u8 stop;      /* enum http2_stop */
+	__u8 type;      /* enum http2_frame_type */
 	__u8 frame_flags; /* enum http2_frame_flags */
 	__u8 pos;         /* bytes in `word` */
 	__u8 done;        /* bytes of a name, or pieces of a value (2: or more) */

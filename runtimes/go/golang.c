@@ -41,6 +41,26 @@ enum function {
 	BODY_READ,
 	BODY_CLOSE,
 	BODY_END,
+	STREAM_SERVED,
+	STREAM_SERVED_BUNDLED,
+	STREAM_CALLED,
+	STREAM_CALLED_BUNDLED,
+	STREAM_TRIP,
+	STREAM_TRIP_WITHIN,
+	STREAM_TRIP_BUNDLED,
+	STREAM_TRIP_WITHIN_BUNDLED,
+	STREAM_READ,
+	STREAM_READ_BUNDLED,
+	STREAM_HEAD,
+	STREAM_HEAD_BUNDLED,
+	STREAM_BODY,
+	STREAM_BODY_BUNDLED,
+	GRPC_SERVED,
+	GRPC_CALLS,
+	GRPC_PUTS,
+	GRPC_WRITES,
+	GRPC_HEAD,
+	GRPC_READ,
 	FUNCTIONS
 };
 
@@ -69,6 +89,26 @@ static const char *const function_names[FUNCTIONS] = {
     [BODY_READ] = "net/http.(*bodyEOFSignal).Read",
     [BODY_CLOSE] = "net/http.(*bodyEOFSignal).Close",
     [BODY_END] = "net/http.(*bodyEOFSignal).condfn",
+    [STREAM_SERVED] = "golang.org/x/net/http2.(*serverConn).runHandler",
+    [STREAM_SERVED_BUNDLED] = "net/http.(*http2serverConn).runHandler",
+    [STREAM_CALLED] = "golang.org/x/net/http2.(*ClientConn).writeHeaders",
+    [STREAM_CALLED_BUNDLED] = "net/http.(*http2ClientConn).writeHeaders",
+    [STREAM_TRIP] = "golang.org/x/net/http2.(*ClientConn).RoundTrip",
+    [STREAM_TRIP_WITHIN] = "golang.org/x/net/http2.(*ClientConn).roundTrip",
+    [STREAM_TRIP_BUNDLED] = "net/http.(*http2ClientConn).RoundTrip",
+    [STREAM_TRIP_WITHIN_BUNDLED] = "net/http.(*http2ClientConn).roundTrip",
+    [STREAM_READ] = "golang.org/x/net/http2.(*pipe).Read",
+    [STREAM_READ_BUNDLED] = "net/http.(*http2pipe).Read",
+    [STREAM_HEAD] = "golang.org/x/net/http2.(*serverConn).writeHeaders",
+    [STREAM_HEAD_BUNDLED] = "net/http.(*http2serverConn).writeHeaders",
+    [STREAM_BODY] = "golang.org/x/net/http2.(*serverConn).writeDataFromHandler",
+    [STREAM_BODY_BUNDLED] = "net/http.(*http2serverConn).writeDataFromHandler",
+    [GRPC_SERVED] = "google.golang.org/grpc.(*Server).handleStream",
+    [GRPC_CALLS] = "google.golang.org/grpc/internal/transport.(*http2Client).NewStream",
+    [GRPC_PUTS] = "google.golang.org/grpc/internal/transport.(*controlBuffer).executeAndPut",
+    [GRPC_WRITES] = "google.golang.org/grpc/internal/transport.(*loopyWriter).headerHandler",
+    [GRPC_HEAD] = "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader",
+    [GRPC_READ] = "google.golang.org/grpc/internal/transport.(*recvBufferReader).readClient",
 };
 
 /* Probes at the entry of a function; a program may lack it. */
@@ -76,10 +116,22 @@ static const struct entry_site {
 	enum function function;
 	enum golang_probe probe;
 } entry_sites[] = {
-    {WRITE_LOOP, GOLANG_CONNECTION}, {READ_LOOP, GOLANG_CONNECTION},
-    {ROUND_TRIP, GOLANG_ROUND_TRIP}, {SEND, GOLANG_SEND},
-    {RECV, GOLANG_RECEIVE},          {EXECUTE, GOLANG_RUNS},
-    {CLOSECHAN, GOLANG_CLOSES},      {GROUP_ADD, GOLANG_GROUP},
+    {WRITE_LOOP, GOLANG_CONNECTION},
+    {READ_LOOP, GOLANG_CONNECTION},
+    {ROUND_TRIP, GOLANG_ROUND_TRIP},
+    {SEND, GOLANG_SEND},
+    {RECV, GOLANG_RECEIVE},
+    {EXECUTE, GOLANG_RUNS},
+    {CLOSECHAN, GOLANG_CLOSES},
+    {GROUP_ADD, GOLANG_GROUP},
+    {STREAM_SERVED, GOLANG_STREAM_SERVED},
+    {STREAM_SERVED_BUNDLED, GOLANG_STREAM_SERVED},
+    {STREAM_CALLED, GOLANG_STREAM_CALLED},
+    {STREAM_CALLED_BUNDLED, GOLANG_STREAM_CALLED},
+    {GRPC_SERVED, GOLANG_GRPC_SERVED},
+    {GRPC_CALLS, GOLANG_GRPC_CALLS},
+    {GRPC_PUTS, GOLANG_GRPC_PUTS},
+    {GRPC_WRITES, GOLANG_GRPC_WRITES},
 };
 
 /* Probes at all calls that one function makes of another. */
@@ -102,18 +154,44 @@ static const struct call_site wake_sites[] = {
 /* Where goroutines wait for others. (Who waits for a lock waits for nothing that is done for him.)
  */
 static const enum function waits[RUNTIME_WAITS] = {CHANRECV, SELECTGO, GROUP_WAIT, COND_WAIT};
-static const enum function calls[RUNTIME_CALLS] = {GET_CONN, ROUND_TRIP, BODY_READ, BODY_CLOSE,
-						   BODY_END};
+/* Of the names in a row the first one that the program has counts. */
+#define CALL_NAMES 4
+static const enum function calls[RUNTIME_CALLS][CALL_NAMES] = {
+    {GET_CONN},
+    {ROUND_TRIP},
+    {BODY_READ},
+    {BODY_CLOSE},
+    {BODY_END},
+    {STREAM_TRIP_WITHIN, STREAM_TRIP, STREAM_TRIP_WITHIN_BUNDLED, STREAM_TRIP_BUNDLED},
+    {STREAM_READ, STREAM_READ_BUNDLED},
+    {STREAM_HEAD, STREAM_HEAD_BUNDLED},
+    {STREAM_BODY, STREAM_BODY_BUNDLED},
+    {GRPC_CALLS},
+    {GRPC_HEAD},
+    {GRPC_READ},
+};
 
 /* What `go cr.backgroundRead()` is compiled to, under names that change from version to version. */
 static const char watcher_prefix[] = "net/http.(*connReader).startBackgroundRead.";
 /* Since Go 1.23. Before, no message tells who waits for a connection that there is one. */
 static const char dials[] = "net/http.(*Transport).startDialConnForLocked.func1";
 
+/*
+ * Of the functions whose names begin like that, a goroutine is started with one only: what
+ * `go cs.doRequest(...)` is compiled to, under names that change from version to version.
+ */
+static const char *const stream_prefixes[] = {
+    "golang.org/x/net/http2.(*ClientConn).RoundTrip.",
+    "golang.org/x/net/http2.(*ClientConn).roundTrip.",
+    "net/http.(*http2ClientConn).RoundTrip.",
+    "net/http.(*http2ClientConn).roundTrip.",
+};
+
 struct places {
 	struct pclntab_function function[FUNCTIONS];
 	struct runtime_go go;
 	unsigned int watcher_count;
+	unsigned int stream_count;
 };
 
 /* Linkers may have put the table into a section with other things. */
@@ -148,8 +226,17 @@ static int find_table(struct elf_image *image, struct pclntab *ret_table)
 	return elf_image_relocation(image, address + PCLNTAB_TEXT_FIELD, &ret_table->text);
 }
 
+static void note_stream(struct places *places, const struct pclntab_function *function)
+{
+	for (size_t i = 0; i < COUNT(stream_prefixes); i++)
+		if (!strncmp(function->name, stream_prefixes[i], strlen(stream_prefixes[i])) &&
+		    places->stream_count < RUNTIME_STREAMS)
+			places->go.streams[places->stream_count++] = function->start;
+}
+
 static void note(struct places *places, const struct pclntab_function *function)
 {
+	note_stream(places, function);
 	for (int i = 0; i < FUNCTIONS; i++)
 		if (!strcmp(function->name, function_names[i]))
 			places->function[i] = *function;
@@ -221,12 +308,13 @@ static int place_calls(struct elf_image *image, const struct places *places,
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Functions that a program lacks are nowhere. */
+/* Functions that a program lacks are nowhere, and so is the first of them all, which is not asked
+ * for. */
 static struct runtime_code code_of(const struct places *places, enum function function, __u64 text)
 {
 	const struct pclntab_function *found = &places->function[function];
 
-	if (!found->name)
+	if (!function || !found->name)
 		return (struct runtime_code){};
 	return (struct runtime_code){(__u32)(found->start - text), (__u32)(found->end - text)};
 }
@@ -237,7 +325,8 @@ static void note_waits(const struct places *places, __u64 text, struct runtime_g
 	for (size_t i = 0; i < COUNT(waits); i++)
 		go->waits[i] = code_of(places, waits[i], text);
 	for (size_t i = 0; i < COUNT(calls); i++)
-		go->calls[i] = code_of(places, calls[i], text);
+		for (size_t j = 0; j < CALL_NAMES && !go->calls[i].end; j++)
+			go->calls[i] = code_of(places, calls[i][j], text);
 }
 
 /* Where things stand in structs of the runtime of this version. */
@@ -352,6 +441,8 @@ void golang_relocate(struct runtime_go *go, __u64 bias)
 {
 	for (int i = 0; i < RUNTIME_WATCHERS; i++)
 		relocate(&go->watchers[i], bias);
+	for (int i = 0; i < RUNTIME_STREAMS; i++)
+		relocate(&go->streams[i], bias);
 	relocate(&go->dials, bias);
 	relocate(&go->text, bias);
 }

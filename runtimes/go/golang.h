@@ -7,19 +7,25 @@
 #include "inspect/probe_sites.h"
 #include "runtime/why.h"
 
-/* Programs of runtimes/go/goroutine.bpf.c, and where they are attached. */
+/* Programs of runtimes/go, and where they are attached. */
 enum golang_probe {
-	GOLANG_STARTED,    /* where runtime.newproc calls runtime.runqput */
-	GOLANG_CONNECTION, /* net/http.(*persistConn).writeLoop, readLoop */
-	GOLANG_ROUND_TRIP, /* net/http.(*persistConn).roundTrip */
-	GOLANG_SEND,       /* runtime.send: over a channel; this and the rest only for pools */
-	GOLANG_RECEIVE,    /* runtime.recv */
-	GOLANG_STORE,      /* where a message is copied to a channel's buffer */
-	GOLANG_TAKE,       /* where it is cleared there */
-	GOLANG_WAKES,      /* where others are woken by a closed channel, or a semaphore */
-	GOLANG_CLOSES,     /* runtime.closechan */
-	GOLANG_GROUP,      /* sync.(*WaitGroup).Add */
-	GOLANG_RUNS,       /* runtime.execute; only where goroutines are published */
+	GOLANG_STARTED,       /* where runtime.newproc calls runtime.runqput */
+	GOLANG_CONNECTION,    /* net/http.(*persistConn).writeLoop, readLoop */
+	GOLANG_ROUND_TRIP,    /* net/http.(*persistConn).roundTrip */
+	GOLANG_STREAM_SERVED, /* of HTTP/2: serverConn.runHandler */
+	GOLANG_STREAM_CALLED, /* ClientConn.writeHeaders */
+	GOLANG_GRPC_SERVED,   /* grpc's Server.handleStream */
+	GOLANG_GRPC_CALLS,    /* http2Client.NewStream */
+	GOLANG_GRPC_PUTS,     /* controlBuffer.executeAndPut */
+	GOLANG_GRPC_WRITES,   /* loopyWriter.headerHandler */
+	GOLANG_SEND,          /* runtime.send: over a channel; this and the rest only for pools */
+	GOLANG_RECEIVE,       /* runtime.recv */
+	GOLANG_STORE,         /* where a message is copied to a channel's buffer */
+	GOLANG_TAKE,          /* where it is cleared there */
+	GOLANG_WAKES,         /* where others are woken by a closed channel, or a semaphore */
+	GOLANG_CLOSES,        /* runtime.closechan */
+	GOLANG_GROUP,         /* sync.(*WaitGroup).Add */
+	GOLANG_RUNS,          /* runtime.execute; only where goroutines are published */
 	GOLANG_PROBES
 };
 

@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include "engine/end.bpf.h"
 #include "runtimes/go/goroutine.bpf.h"
 #include "runtimes/go/maps.bpf.h"
 #include "runtimes/go/show.bpf.h"
@@ -39,6 +40,32 @@ static __always_inline void inherit(const struct worker_key *parent, struct goro
 		made->flags = GOROUTINE_DOUBTFUL;
 }
 
+static __always_inline int writes_stream(const struct runtime *runtime, __u64 start)
+{
+	for (int i = 0; i < RUNTIME_STREAMS; i++)
+		if (runtime->go.streams[i] && runtime->go.streams[i] == start)
+			return 1;
+	return 0;
+}
+
+/*
+ * The memory of a goroutine is used again: it is done with what it has read, also where the
+ * response has not left yet, for a slow client or since another goroutine writes it.
+ */
+VERIFIED_ALONE int goroutine_is_new(const struct worker_key *made)
+{
+	struct worker_key key;
+	const struct worker *w;
+
+	if (!made)
+		return 0;
+	key = *made;
+	w = worker_lookup(&key);
+	if (w && tally_open(&w->tally))
+		context_request_ended(worker_only(w));
+	return 0;
+}
+
 /*
  * runtime.newproc gives a new goroutine, made on the scheduler's stack, to runtime.runqput. What
  * is known of its memory is over, also where the scheduler itself starts it, for a timer.
@@ -55,9 +82,12 @@ int probe_go_started(struct pt_regs *ctx)
 		return 0;
 	child = parent;
 	child.context = second_argument(ctx);
+	goroutine_is_new(&child);
 	made.start = user_read(child.context + GO_G_SCHED_PC);
 	if (is_watcher(runtime, made.start))
 		made.serves = parent.context;
+	else if (writes_stream(runtime, made.start) && parent.context)
+		made.handed = goroutine_calls(&parent);
 	else
 		inherit(&parent, &made);
 	if (runtime && runtime->go.dials && runtime->go.dials == made.start)
@@ -67,7 +97,7 @@ int probe_go_started(struct pt_regs *ctx)
 		if (old->inherited)
 			rule_learn(child.tgid, old->start, 1); /* it has ended */
 		*old = made;
-	} else if (made.inherited || made.serves) {
+	} else if (made.inherited || made.serves || made.handed.request) {
 		goroutine_set(&child, &made);
 	}
 	return 0;

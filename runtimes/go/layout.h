@@ -8,8 +8,11 @@
 /* Functions that net/http starts to watch a connection that another goroutine serves. */
 #define RUNTIME_WATCHERS 4
 
-#define RUNTIME_WAITS 4 /* functions in which goroutines wait for others */
-#define RUNTIME_CALLS 5 /* functions of net/http in which they wait for a call of their own */
+/* Functions that the clients of HTTP/2 start for a request: at most so many are told apart. */
+#define RUNTIME_STREAMS 8
+
+#define RUNTIME_WAITS 4  /* functions in which goroutines wait for others */
+#define RUNTIME_CALLS 12 /* in which they do for a call of their own, or to write a response */
 
 /* A function, so far from where the program's functions begin; 0: there is none. */
 struct runtime_code {
@@ -21,6 +24,7 @@ struct runtime_go {
 	__u64 watchers[RUNTIME_WATCHERS]; /* they watch a connection while its request is served */
 	__u64 dials; /* connects for a call, and hands the connection to whoever waits then */
 	__u64 text;  /* where the program's functions begin */
+	__u64 streams[RUNTIME_STREAMS]; /* they write a request of HTTP/2 for who starts them */
 	struct runtime_code waits[RUNTIME_WAITS];
 	struct runtime_code calls[RUNTIME_CALLS];
 	__s32 g_offset;     /* of `g`, from the thread pointer */
@@ -42,6 +46,27 @@ struct runtime_go {
 #define GO_PERSIST_CONN_CONN 88   /* persistConn.conn, of which the pointer */
 #define GO_TCP_CONN_FD       0    /* TCPConn.fd, a pointer */
 #define GO_NET_FD_SYSFD      16   /* netFD.pfd.Sysfd, 4 bytes */
+
+/* The same of HTTP/2, in net/http and golang.org/x/net/http2. */
+#define GO_WRITER_STATE           0  /* responseWriter.rws */
+#define GO_STATE_STREAM           0  /* responseWriterState.stream */
+#define GO_STATE_CONN             16 /* responseWriterState.conn: its serverConn */
+#define GO_STREAM_CONN            0  /* stream.sc: the same */
+#define GO_STREAM_ID              8  /* stream.id, 4 bytes */
+#define GO_SERVER_CONN            24 /* serverConn.conn, of which the pointer */
+#define GO_CLIENT_CONN            16 /* ClientConn.tconn, of which the pointer */
+#define GO_GRPC_STREAM_ID         0  /* grpc's Stream.id, 4 bytes */
+#define GO_GRPC_STREAM_TRANSPORT  16 /* Stream.st, of which the pointer */
+#define GO_GRPC_HEAD_STREAM       0  /* headerFrame.streamID, 4 bytes */
+#define GO_GRPC_LOOPY_SIDE        0  /* loopyWriter.side */
+#define GO_GRPC_CLIENT            0  /* clientSide */
+#define GO_GRPC_LOOPY_FRAMER      40 /* loopyWriter.framer */
+#define GO_GRPC_SERVER_CONN       40 /* http2Server.conn, of which the pointer */
+#define GO_GRPC_SERVER_CONN_NEWER 24 /* the same in later versions */
+#define GO_GRPC_WRITER_CONN       48 /* bufWriter.conn, of which the pointer */
+#define GO_GRPC_WRITER_CONN_NEWER 56
+#define GO_GRPC_FRAMER_WRITER     0 /* framer.writer: its bufWriter */
+#define GO_BUFFERED_CONN          8 /* h2c's bufConn.Conn, of which the pointer */
 
 /* What a goroutine has done about what it was handed (enum goroutine_flags). */
 #define GOROUTINE_DID (GOROUTINE_SENT | GOROUTINE_STARTED | GOROUTINE_TOLD | GOROUTINE_ENDED)

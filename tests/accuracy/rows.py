@@ -94,6 +94,13 @@ def go(**env):
     return Program(("{made}/go/server", "{listen}"), env)
 
 
+def go_http2(kind="http2", **env):
+    """One that calls by HTTP/2 (or gRPC) and one that serves that, on one connection."""
+    program = (f"{{made}}/go_{kind}/server",)
+    return (Program(program, {"BACK": f":{INNER_PORT}", **env}, ready=INNER_PORT),
+            Program(program, {"FRONT": f":{PORT}", "BACK": f"127.0.0.1:{INNER_PORT}"}))
+
+
 def java(client, *arguments, machine="java", classes="", server="Server", options=()):
     return Program((machine, "-cp", "{made}/java:" + classes, "-XX:TieredStopAtLevel=1", *options,
                     server, "{address}", "{port}", client, *arguments))
@@ -262,6 +269,11 @@ ROWS = (
         make="go", modes="b"),
     Row("go-pool-grows", "the same, by a pool that the first requests make", (go(),), make="go",
         modes="e"),
+    Row("go-http2", "Go: requests go on to another program on streams of one connection of HTTP/2",
+        go_http2(), make="go_http2", needs="go_http2"),
+    Row("go-http2-more", "the same, calls from goroutines made for the request", go_http2(),
+        make="go_http2", modes="t", needs="go_http2"),
+    Row("go-grpc", "the same by gRPC (grpc-go)", go_http2("grpc"), make="go_grpc", needs="go_grpc"),
     Row("go-pool", "the same, calls by a pool of goroutines", (go(),), make="go", modes="q"),
     # Two processes of a host.
     Row("php-fpm-unix", "nginx, PHP-FPM over a unix socket",
@@ -447,6 +459,8 @@ ROWS = (
         (ruby("queue", "heap"),)),
     Row("puma-pool", "Ruby puma, calls by a pool that the first requests make", (PUMA,),
         modes="q"),
+    Row("go-http2-background", "Go, streams of HTTP/2, and calls of its own in new goroutines",
+        go_http2(BACKGROUND_MS="4"), make="go_http2", modes="s", needs="go_http2", background=True),
     Row("go-background", "Go, calls of its own", (go(BACKGROUND_MS="4"),), make="go", modes="st",
         background=True),
     Row("haproxy-check", "HAProxy, health checks of the upstream",

@@ -25,10 +25,14 @@ NAMED = "upstream.test"  # stands for OUTSIDE
 START_SECONDS = 120  # emulated guests are slow
 SAID_CHARACTERS = 600  # of what the programs wrote, shown when requests failed
 CLONE_NEWNS, MS_BIND, MS_PRIVATE, MS_REC = 0x20000, 1 << 12, 1 << 18, 1 << 14
+DEBIAN_GO = {"GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": "", "CGO_ENABLED": "0",
+             "GOCACHE": "{made}/go-cache"}  # modules that Debian has
 MADE = {
     "go": ("go", "go build -o {made}/go/server .", {"GOFLAGS": "-mod=mod", "GOPROXY": "off",
                                                      "CGO_ENABLED": "0",
                                                      "GOCACHE": "{made}/go-cache"}),
+    "go_http2": ("go_http2", "go build -o {made}/go_http2/server .", DEBIAN_GO),
+    "go_grpc": ("go_grpc", "go build -o {made}/go_grpc/server .", DEBIAN_GO),
     "java": ("java", "javac -d {made}/java Server.java Calls.java ListClient.java Ways.java", {}),
     "tomcat": ("java", "javac -d {made}/java -cp {tomcat} TomcatServer.java Calls.java "
                "ListClient.java Ways.java", {}),
@@ -104,6 +108,14 @@ def rust():
     return shutil.which("cargo") and glob.glob("/usr/share/cargo/registry/hyper-0.14.*")
 
 
+def go_http2():
+    return glob.glob("/usr/share/gocode/src/golang.org/x/net/http2/h2c")
+
+
+def go_grpc():
+    return glob.glob("/usr/share/gocode/src/google.golang.org/grpc")
+
+
 def libuv_names():
     """Has Node a table of symbols with those of libuv that are nobody else's?"""
     done = subprocess.run(["nm", shutil.which("node")], capture_output=True, text=True, check=False)
@@ -125,6 +137,8 @@ MAY_BE_ABSENT = {"uwsgi": (uwsgi, "uWSGI (uwsgi-core, uwsgi-plugin-python3)"),
                  "tornado": (tornado, "Tornado (python3-tornado)"),
                  "waitress": (waitress, "waitress (python3-waitress)"),
                  "rust": (rust, "hyper of Rust (cargo, librust-hyper-dev, librust-tokio-dev)"),
+                 "go_http2": (go_http2, "HTTP/2 of Go (golang-golang-x-net-dev)"),
+                 "go_grpc": (go_grpc, "gRPC of Go (golang-google-grpc-dev)"),
                  "erlang": (erlang, "Erlang with inets (erlang-base, erlang-inets)"),
                  "libuv_names": (libuv_names, "a Node that has libuv in it, with all names")}
 
@@ -159,7 +173,7 @@ class World:
             self.folder.cleanup()
 
     def start_agent(self, *options):
-        self.agent = Agent(self.app, self.build, *options)
+        self.agent = Agent(self.app, self.build, "--http2", *options)
 
     def keep_busy(self, count):
         """So many processes that never wait, until the end."""

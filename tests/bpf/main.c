@@ -25,19 +25,19 @@ struct topic {
 };
 
 static const struct topic topics[] = {
-    {"grow", test_grow},     {"retransmit", test_retransmit},
-    {"ack", test_ack},       {"settled", test_settled},
-    {"opaque", test_opaque}, {"answer", test_answer},
-    {"shape", test_shape},   {"life", test_life},
-    {"twin", test_twin},     {"end", test_end},
-    {"reset", test_reset},   {"join", test_join},
-    {"icmp", test_icmp},     {"split", test_split},
-    {"device", test_device}, {"damaged", test_damaged},
-    {"policy", test_policy}, {"restart", test_restart},
-    {"child", test_child},   {"serve", test_serve},
-    {"story", test_story},   {"forged", test_forged},
-    {"record", test_record}, {"http2", test_http2},
-    {"budget", test_budget},
+    {"grow", test_grow},       {"retransmit", test_retransmit},
+    {"ack", test_ack},         {"settled", test_settled},
+    {"opaque", test_opaque},   {"answer", test_answer},
+    {"shape", test_shape},     {"life", test_life},
+    {"twin", test_twin},       {"end", test_end},
+    {"reset", test_reset},     {"join", test_join},
+    {"icmp", test_icmp},       {"split", test_split},
+    {"device", test_device},   {"damaged", test_damaged},
+    {"policy", test_policy},   {"restart", test_restart},
+    {"child", test_child},     {"serve", test_serve},
+    {"story", test_story},     {"forged", test_forged},
+    {"record", test_record},   {"http2", test_http2},
+    {"streams", test_streams}, {"budget", test_budget},
 };
 #define TOPICS_COUNT (sizeof(topics) / sizeof(topics[0]))
 

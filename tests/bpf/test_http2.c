@@ -235,6 +235,47 @@ static void many_in_flight(void **state)
 	}
 }
 
+/* The app writes a DATA frame. */
+static void write_data(size_t len)
+{
+	write_header(len, HTTP2_DATA, 0, last_stream);
+	while (len--)
+		stream_write(&conn.stream, &"0123456789a"[len % 11], 1);
+}
+
+/* The one field of a large packet lies deep: behind a body, or behind a large field. */
+static void deep_in_a_large_packet(void **state)
+{
+	static uint8_t large[6000] = {
+	    0x00, 0x01, 'x', 0x7f, 0x80 | ((5994 - 0x7f) & 0x7f), (5994 - 0x7f) >> 7};
+	static const size_t bodies[] = {0, 10, 5000, 20000};
+
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		size_t from, head;
+
+		open_on_wire(*state);
+		conn_go_by_wire(&conn, wire, true, 1408);
+		from = write_request(HTTP2_END_HEADERS);
+		conn_transmit(&conn, from, conn.stream.len);
+		conn_ack_all(&conn);
+		rig_forget_counts(*state);
+		from = conn.stream.len;
+		if (bodies[i])
+			write_data(bodies[i]);
+		head = write_headers(WHOLE, large, sizeof(large));
+		expect_field(head, WHOLE);
+		conn_transmit(&conn, from, conn.stream.len);
+		expect_counts(*state, {REASON_INJECTED, 1}, {REASON_SPLIT, 1}, {REASON_LEAD, 1});
+		expect_longer(head);
+		conn_transmit(&conn, head + 1, conn.stream.len);
+		conn_transmit(&conn, head + 20, conn.stream.len);
+		conn_transmit(&conn, from, head + 2);
+		conn_transmit(&conn, from, conn.stream.len);
+		conn_ack_all(&conn);
+		assert_int_equal(conn_in_flight(&conn), 0);
+	}
+}
+
 /* However it is cut and merged when it comes again. */
 static void sent_again(void **state)
 {
@@ -526,6 +567,7 @@ int test_http2(void)
 	    cmocka_unit_test(several_in_one_packet),
 	    cmocka_unit_test(many_in_one_packet),
 	    cmocka_unit_test(many_in_flight),
+	    cmocka_unit_test(deep_in_a_large_packet),
 	    cmocka_unit_test(sent_again),
 	    cmocka_unit_test(acknowledged_in_part),
 	    cmocka_unit_test(received_in_part),

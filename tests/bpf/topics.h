@@ -28,6 +28,7 @@ int test_serve(void);
 int test_story(void);
 int test_record(void);
 int test_http2(void);
+int test_streams(void);
 int test_budget(void);
 
 #endif

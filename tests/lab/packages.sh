@@ -32,7 +32,7 @@ else
 fi
 command -v npm >/dev/null || PACKAGES_TEST+=(npm) # it may have come with nodejs
 # The runtimes of tests/accuracy.
-PACKAGES_ACCURACY=(curl socat systemd nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go
+PACKAGES_ACCURACY=(curl socat systemd nginx-light haproxy nodejs python3-aiohttp gunicorn golang-go golang-golang-x-net-dev golang-google-grpc-dev
 	python3-starlette python3-uvicorn python3-uvloop python3-httpx python3-gevent python3-tornado
 	python3-waitress redis-server node-redis
 	mono-mcs mono-runtime libmono-system-net-http4.0-cil

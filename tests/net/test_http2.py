@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -70,6 +71,63 @@ def judge(seen, requests, headers):
     count, found, errors = seen
     equal((count, len(found), len(set(found)), errors), (requests, headers, headers, []),
           "requests, traceparents, different ones, errors")
+
+
+@contextlib.contextmanager
+def serving(net):
+    """A server beside the agent."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(net.app, Path(folder))
+        try:
+            yield
+        finally:
+            server.end()
+
+
+def ask(net, *words):
+    """The peer asks once."""
+    done = net.peer.run([need_program("curl"), "-s", "-m", "20", "--http2-prior-knowledge", "-o", "/dev/null", "-w",
+                         "%{http_code} %{http_version}", *words, f"http://{Pair.APP}:{PORT}/a"])
+    equal(done.stdout, "200 2", "answer")
+
+
+def spans_of(path):
+    """[(trace, parent)] of what was served, as the store has it; parent "": none."""
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        return list(db.execute("SELECT lower(hex(trace_id)), lower(hex(parent_id)) FROM spans WHERE kind = 2"))
+
+
+@case
+def coming_in():
+    """Requests that come in: each is open on its stream until it is answered, in the trace that it names, and has a span"""
+    with tempfile.TemporaryDirectory() as folder, pair("--http2", "--store", f"{folder}/spans.db") as net, serving(net):
+        with counted(net.agent, served_child=1, served_root=1, served_ended=2, served_cut=0):
+            ask(net, "-H", f"traceparent: {OWN}")
+            ask(net)
+        with counted(net.agent, served_root=800, served_ended=800, served_cut=0):
+            done = net.peer.run([need_program("h2load"), "-n", 800, "-c", 4, "-m", 16, f"http://{Pair.APP}:{PORT}/a"],
+                                timeout=60)
+            equal(re.findall(r"(\d+) succeeded", done.stdout), ["800"], done.stdout)
+        wait_until(lambda: len(spans_of(f"{folder}/spans.db")) == 802, "as many spans as requests")
+        equal([span for span in spans_of(f"{folder}/spans.db") if span[0] == OWN[3:35]], [(OWN[3:35], OWN[36:52])],
+              "the trace and the parent of the first")
+
+
+@case
+def coming_in_with_loss():
+    """The same while packets are lost: whatever was open is over in the end"""
+    with pair("--http2") as net, serving(net), lossy(net.peer, "input", LOSS), lossy(net.peer, "output", LOSS):
+        before = net.agent.stats()
+        net.peer.run([need_program("h2load"), "-n", 400, "-c", 4, "-m", 4, f"http://{Pair.APP}:{PORT}/a"], timeout=60)
+
+        def grown(*names):
+            after = net.agent.stats()
+            return sum(after[name] - before[name] for name in names)
+
+        wait_until(lambda: grown("served-child", "served-root") == grown("served-ended", "served-cut"),
+                   lambda: f"an end of each request: {net.agent.stats()}")
+        if grown("served-root") < 100:
+            raise AssertionError(f"{grown('served-root')} of 400 requests were read")
 
 
 @case

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "http/http2/code.h"
 #include "http/http2/framing.h"
 
 /* A field that leaves no trace in any table: a literal without indexing, its name coded. */
@@ -13,13 +14,23 @@ static const uint8_t header[] = "\x00\x88\x4d\x83\x21\x6b\x1d\x85\xa9\x3f\x37"
 
 static char text[256];
 
+#define PARENT_MAX 64
+
+/* A traceparent as it was read in a block: the last one, if it was no entry of a table. */
+struct parent {
+	char text[PARENT_MAX];
+	size_t len;
+	int coded, read;
+	struct http2_code code;
+};
+
 /* A run of the automaton over a connection. */
 struct run {
 	const struct connection *c;
 	struct http2 h;
 	size_t block;  /* the next one to come */
 	size_t copied; /* bytes that are in `out` */
-	size_t values; /* bytes of the values of trace fields */
+	struct parent parent[CONNECTION_BLOCKS];
 	uint8_t out[2 * CONNECTION_BYTES];
 	size_t out_len;
 };
@@ -89,6 +100,30 @@ static const char *at_head(struct run *r)
 	return NULL;
 }
 
+/* A piece of a value. */
+static void take_value(struct run *r, const uint8_t *piece, size_t len)
+{
+	struct parent *p = &r->parent[r->block];
+
+	if (!http2_is_parent(r->h.name))
+		return;
+	p->read = 1;
+	p->coded = r->h.coded;
+	for (size_t i = 0; i < len; i++) {
+		if (!p->coded && p->len < PARENT_MAX)
+			p->text[p->len++] = (char)piece[i];
+		if (!p->coded)
+			continue;
+		http2_code_feed(&p->code, piece[i]);
+		for (int n = 0; n < HTTP2_CODE_CHARACTERS; n++) {
+			char character = (char)http2_code_next(&p->code);
+
+			if (character && p->len < PARENT_MAX)
+				p->text[p->len++] = character;
+		}
+	}
+}
+
 /* One step at byte `at`, of which those before `end` are at hand. Returns what is wrong. */
 static const char *step(struct run *r, size_t *at, size_t end)
 {
@@ -110,6 +145,8 @@ static const char *step(struct run *r, size_t *at, size_t end)
 	EXPECT("a step goes too far", step.next <= n && step.at <= step.next);
 	*at += step.next;
 	EXPECT("it stopped", step.event != PROTOCOL_STOP);
+	if (step.event == PROTOCOL_VALUE)
+		take_value(r, window.byte + step.at, step.next - step.at);
 	if (step.event == PROTOCOL_BLANK)
 		return at_blank(r, *at);
 	return step.event == PROTOCOL_HEAD ? at_head(r) : NULL;
@@ -140,8 +177,25 @@ struct fields {
 	uint64_t hash; /* of all fields but the added ones */
 	size_t added;  /* fields that were added */
 	size_t misplaced;
-	int last_added; /* the field before was an added one */
+	int last_added;      /* the field before was an added one */
+	const struct run *r; /* NULL: what was read of it is not compared */
+	const char *wrong;
 };
+
+/* Is the only traceparent of a block what was read of it? Nothing was if it is in a table. */
+static const char *compare_parent(const struct run *r, size_t block, const char *value,
+				  size_t value_len)
+{
+	const struct parent *p = &r->parent[block];
+
+	if (r->c->block[block].parents != 1 || !p->read)
+		return NULL;
+	if (p->coded && !http2_code_ends(&p->code))
+		return "a coded traceparent was not read";
+	if (p->len != value_len || memcmp(p->text, value, value_len) != 0)
+		return "a traceparent was read as another one";
+	return NULL;
+}
 
 static void hash_bytes(uint64_t *hash, const char *bytes, size_t len)
 {
@@ -157,6 +211,8 @@ static void each_field(void *context, size_t block, const char *name, size_t nam
 	int ours = value_len == 55 && !memcmp(value, header + 11, 55) && name_len == 11 &&
 		   !memcmp(name, "traceparent", 11);
 
+	if (f->r && !f->wrong && name_len == 11 && !memcmp(name, "traceparent", 11))
+		f->wrong = compare_parent(f->r, block, value, value_len);
 	if (f->block == block && f->last_added)
 		f->misplaced +=
 		    !ours; /* behind an added one nothing comes, but what looks like it */
@@ -174,11 +230,13 @@ static void each_field(void *context, size_t block, const char *name, size_t nam
 /* The connection with additions, against the one without. */
 static const char *compare(const struct run *r)
 {
-	struct fields before = {.c = r->c}, after = {.c = r->c};
+	struct fields before = {.c = r->c, .r = r}, after = {.c = r->c};
 	const char *wrong;
 	size_t expected = 0;
 
 	wrong = connection_decode(r->c->byte, r->c->len, each_field, &before);
+	if (!wrong)
+		wrong = before.wrong;
 	if (wrong)
 		return wrong;
 	wrong = connection_decode(r->out, r->out_len, each_field, &after);
@@ -198,6 +256,7 @@ const char *check_connection(const struct connection *c, struct choices *choices
 
 	r.c = c;
 	r.block = r.copied = r.out_len = 0;
+	memset(r.parent, 0, sizeof(r.parent));
 	http2_init(&r.h, PROTOCOL_REQUEST);
 	wrong = read_all(&r, choices);
 	if (wrong)
