@@ -50,6 +50,7 @@ static const char *const names[] = {
     "id_claims",
     "http2_served",
     "http2_calls",
+    "go_heads",
 };
 
 bool node_maps_has(const char *name)

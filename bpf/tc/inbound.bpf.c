@@ -14,6 +14,7 @@
  *   in-25-calling and those to calls that are recorded
  *   in-30-icmp    errors that quote our packets
  *   in-40-request the requests to a local server, and the contexts that they bring
+ *   in-45-streams the same of HTTP/2, each on its stream
  *   in-50-serve   which connections of local servers are read
  */
 #include "25-twin.bpf.h"

@@ -16,11 +16,13 @@
  *   31-http2     and those of HTTP/2
  *   35-policy    what the rules say about a request
  *   38-cause     why it is sent
+ *   39-stream    the same of HTTP/2
  *   40-decide    a request ends its head here: does it get a header, and where
  *   41-change    or are its trace fields to be changed
  *   43-http2     the same of HTTP/2
  *   42-read      all events of a payload, one after the other
  *   45-respond   or its way ends here: a response of a local server, which is only read
+ *   46-streams   the same of HTTP/2
  *   50-plan      which edits the packet carries, and its bytes on the wire
  *   60-write     the helpers that change packets
  *   70-lead      the small packet that goes ahead of one that cannot grow
@@ -30,7 +32,8 @@
  *
  * Beside the way: attended (several namespaces), carry (tracestates that go with edits), checksum
  * (sums, and whether a packet's own is right), random (ids), record (what spans are made of),
- * serving (connections of local servers); entry is what a device's hooks run, and hands on to this
+ * serving and streams (connections of local servers, of HTTP/1 and HTTP/2), ended (the end of their
+ * requests); entry is what a device's hooks run, and hands on to this
  * or to inbound.
  */
 #define COMPAT_SECOND_OBJECT

@@ -7,27 +7,9 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include "runtimes/go/maps.bpf.h"
 #include "runtimes/go/stream.bpf.h"
 #include "runtimes/go/uprobe.bpf.h"
-
-#define CTXPROP_GO_HEADS_MAX 1024
-
-/* What is known of a call. */
-struct go_head {
-	struct call call;
-	__u64 head; /* of the entry of a goroutine: the head that it has handed over; 0: none yet */
-};
-
-/*
- * By the address of a goroutine: the call that it has begun last; by that of a head: the call that
- * it is for, until it is written.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, CTXPROP_GO_HEADS_MAX);
-	__type(key, struct process_address);
-	__type(value, struct go_head);
-} go_heads __weak SEC(".maps");
 
 static __always_inline struct process_address address_of(__u64 address)
 {
@@ -69,7 +51,7 @@ int probe_go_grpc_calls(struct pt_regs *ctx)
 	named = goroutine_calls(&key);
 	stream_decide(&key, &named, &begun.call);
 	at = address_of(key.context);
-	bpf_map_update_elem(&go_heads, &at, &begun, BPF_ANY);
+	go_heads_set(&at, &begun);
 	return 0;
 }
 
@@ -88,16 +70,16 @@ int probe_go_grpc_puts(struct pt_regs *ctx)
 
 	if (current_goroutine(&key, &runtime)) {
 		of = address_of(key.context);
-		begun = bpf_map_lookup_elem(&go_heads, &of);
+		begun = go_heads_lookup(&of);
 	}
 	if (begun && begun->head == at.address)
 		return 0;
 	if (!begun || begun->head) {
-		bpf_map_delete_elem(&go_heads, &at);
+		go_heads_delete(&at);
 		return 0;
 	}
 	begun->head = at.address;
-	bpf_map_update_elem(&go_heads, &at, begun, BPF_ANY);
+	go_heads_set(&at, begun);
 	return 0;
 }
 
@@ -107,7 +89,7 @@ int probe_go_grpc_writes(struct pt_regs *ctx)
 {
 	__u64 loopy = first_argument(ctx), writer, socket;
 	struct process_address at = address_of(second_argument(ctx));
-	const struct go_head *head = bpf_map_lookup_elem(&go_heads, &at);
+	const struct go_head *head = go_heads_lookup(&at);
 	struct stream_key to = {.stream = (__u32)user_read(at.address + GO_GRPC_HEAD_STREAM)};
 
 	if (!head || user_read(loopy + GO_GRPC_LOOPY_SIDE) != GO_GRPC_CLIENT)
@@ -119,7 +101,7 @@ int probe_go_grpc_writes(struct pt_regs *ctx)
 	to.cookie = socket ? connection_cookie(socket) : 0;
 	if (to.cookie)
 		http2_calls_set(&to, &head->call);
-	bpf_map_delete_elem(&go_heads, &at);
+	go_heads_delete(&at);
 	return 0;
 }
 

@@ -5,10 +5,18 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include "engine/model.h"
 #include "runtimes/runtime.bpf.h"
 
 #define CTXPROP_MESSAGES_MAX   8192
 #define CTXPROP_GO_SOCKETS_MAX 4096
+#define CTXPROP_GO_HEADS_MAX   1024
+
+/* What is known of a call of grpc-go. */
+struct go_head {
+	struct call call;
+	__u64 head; /* of the entry of a goroutine: the head that it has handed over; 0: none yet */
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -31,6 +39,17 @@ struct {
 	__type(key, __u64);
 	__type(value, struct go_socket);
 } go_sockets __weak SEC(".maps");
+
+/*
+ * Of grpc-go, by the address of a goroutine: the call that it has begun last; by that of a head:
+ * the call that it is for, until it is written.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CTXPROP_GO_HEADS_MAX);
+	__type(key, struct process_address);
+	__type(value, struct go_head);
+} go_heads __weak SEC(".maps");
 
 static __always_inline struct round_trip *round_trips_lookup(const struct process_address *key)
 {
@@ -73,6 +92,22 @@ static __always_inline void go_sockets_set(const __u64 *key, const struct go_soc
 static __always_inline void go_sockets_delete(const __u64 *key)
 {
 	bpf_map_delete_elem(&go_sockets, key);
+}
+
+static __always_inline struct go_head *go_heads_lookup(const struct process_address *key)
+{
+	return bpf_map_lookup_elem(&go_heads, key);
+}
+
+static __always_inline void go_heads_set(const struct process_address *key,
+					 const struct go_head *now)
+{
+	bpf_map_update_elem(&go_heads, key, now, BPF_ANY);
+}
+
+static __always_inline void go_heads_delete(const struct process_address *key)
+{
+	bpf_map_delete_elem(&go_heads, key);
 }
 
 #endif
