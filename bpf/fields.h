@@ -108,20 +108,40 @@ fields_step(const struct edits *edits, struct edits_view v, const struct field_p
 	return FIELDS_MET;
 }
 
+/*
+ * How many places of an edit lie before `number`. `added`: 0 if that is a number of the app;
+ * FIELD_LEN if it is one of the wire, less all that was added before the edit.
+ */
+static inline __attribute__((always_inline)) __u32
+fields_before(const struct edit *e, const struct field_places *places, __u32 number, __u32 added)
+{
+	__u32 low = 0, high = e->places;
+
+	for (__u32 size = FIELDS_MAX; size; size >>= 1) {
+		__u32 middle = (low + high) / 2;
+		const struct field_place *p = &places->ring[(e->first + middle) & FIELDS_MASK];
+
+		if (low >= high)
+			break;
+		if (seq_before(e->at + p->last + middle * added, number))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* Among the places of an edit; `app`: the wire number less all that was added before the edit. */
 static inline __attribute__((always_inline)) __u32
 fields_among(const struct edit *e, const struct field_places *places, __u32 app)
 {
-	for (__u32 i = 0; i < FIELDS_MAX; i++) {
-		__u32 last = e->at + places->ring[(e->first + i) & FIELDS_MASK].last;
+	__u32 n = fields_before(e, places, app, FIELD_LEN), last;
 
-		if (i >= e->places || !seq_before(last, app))
-			break;
-		if (app - last <= FIELD_LEN)
-			return last;
-		app -= FIELD_LEN;
-	}
-	return app;
+	if (!n)
+		return app;
+	last = e->at + places->ring[(e->first + n - 1) & FIELDS_MASK].last;
+	app -= (n - 1) * FIELD_LEN;
+	return app - last <= FIELD_LEN ? last : app - FIELD_LEN;
 }
 
 /* The same as edits_to_app(), to the byte also among the places of one edit. */
@@ -171,13 +191,7 @@ fields_to_wire(const struct edits *edits, const struct field_places *places, __u
 			wire += e->len;
 			continue;
 		}
-		for (__u32 j = 0; j < FIELDS_MAX; j++) {
-			if (j >= e->places ||
-			    !seq_before(e->at + places->ring[(e->first + j) & FIELDS_MASK].last,
-					app))
-				break;
-			wire += FIELD_LEN;
-		}
+		wire += fields_before(e, places, app, 0) * FIELD_LEN;
 		break;
 	}
 	return wire;

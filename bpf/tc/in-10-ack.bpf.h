@@ -61,6 +61,18 @@ VERIFIED_ALONE __u32 ack_past(struct flow *f, __u32 w, int up)
 	return past.app + (up && past.wire != w);
 }
 
+/* The same as edits_to_app_up(), or edits_to_app(), of a flow that speaks HTTP/2. */
+VERIFIED_ALONE __u32 ack_fields_edge(const struct flow *f, const struct http2_flow *h, __u32 w,
+				     int up)
+{
+	__u32 app;
+
+	if (!f || !h)
+		return w;
+	app = fields_to_app(&f->edits, &h->places, w);
+	return app + (up && fields_to_wire(&f->edits, &h->places, app) != w);
+}
+
 /* The number that the peer's acknowledgement is of a flow that speaks HTTP/2. */
 VERIFIED_ALONE __u32 ack_of_fields(const struct packet *p, const struct flow *f)
 {
@@ -71,7 +83,7 @@ VERIFIED_ALONE __u32 ack_of_fields(const struct packet *p, const struct flow *f)
 		return 0;
 	key = p->key; /* before 6.4 a map's key must be on the stack */
 	h = http2_lookup(&key, f);
-	return h ? fields_to_app(&f->edits, &h->places, p->ack) : edits_to_app(&f->edits, p->ack);
+	return h ? ack_fields_edge(f, h, p->ack, 0) : edits_to_app(&f->edits, p->ack);
 }
 
 /* Translate, and retire what is acknowledged. */
@@ -177,18 +189,6 @@ struct sack_walk {
 	__u32 to;        /* where the next block that is kept goes */
 };
 
-/* The same as edits_to_app_up(), or edits_to_app(), of a flow that speaks HTTP/2. */
-VERIFIED_ALONE __u32 sack_fields_edge(const struct flow *f, const struct http2_flow *h, __u32 w,
-				      int up)
-{
-	__u32 app;
-
-	if (!f || !h)
-		return w;
-	app = fields_to_app(&f->edits, &h->places, w);
-	return app + (up && fields_to_wire(&f->edits, &h->places, app) != w);
-}
-
 /* An edge of a block: up or down to the next app byte. */
 static __always_inline __u32 sack_edge(const struct sack_walk *s, __u32 w, int up)
 {
@@ -196,7 +196,7 @@ static __always_inline __u32 sack_edge(const struct sack_walk *s, __u32 w, int u
 	__u32 app;
 
 	if (s->h)
-		app = sack_fields_edge(f, s->h, w, up);
+		app = ack_fields_edge(f, s->h, w, up);
 	else
 		app = up ? edits_to_app_up(&f->edits, w) : edits_to_app(&f->edits, w);
 	return seq_before(app, f->peer_ack) ? ack_past(f, w, up) : app;
