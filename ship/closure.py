@@ -61,3 +61,8 @@ def owner(path):
 def package_of(path):
     """The Package that a file is from."""
     return Package(*output("dpkg-query", "--show", "--showformat", FORMAT, owner(path)).strip("\n").split("\t"))
+
+
+def terms(package):
+    """The file with the terms under which a package is."""
+    return os.path.realpath(f"/usr/share/doc/{package.name}/copyright")

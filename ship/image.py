@@ -6,7 +6,6 @@ import argparse
 import os
 import shutil
 import sys
-from datetime import datetime, timezone
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -14,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import closure  # noqa: E402
 import product  # noqa: E402
 import sbom  # noqa: E402
-from oci import Entry, Layout, Link  # noqa: E402
+from archive import Entry, Link, read  # noqa: E402
+from oci import Layout  # noqa: E402
 
 TITLE = "ctxprop"
 # For receivers of OTLP by https; made by a program of the package.
@@ -29,14 +29,9 @@ MERGED = {"bin": Link("usr/bin"), "sbin": Link("usr/sbin"), "lib": Link("usr/lib
 HOSTS = b"hosts: files dns\n"
 
 
-def read(path, mode=0o644):
-    return Entry(Path(path).read_bytes(), mode)
-
-
-def copyright_of(package):
+def terms(package):
     """The entry of the terms under which a package is."""
-    path = f"usr/share/doc/{package.name}/copyright"
-    return {path: read(os.path.realpath(f"/{path}"))}
+    return {f"usr/share/doc/{package.name}/copyright": read(closure.terms(package))}
 
 
 def system_layer(libraries):
@@ -47,14 +42,9 @@ def system_layer(libraries):
     entries["etc/nsswitch.conf"] = Entry(HOSTS)
     for library in libraries:
         entries[library.path[1:]] = read(library.file, 0o755)
-        entries |= copyright_of(closure.package_of(library.path))
+        entries |= terms(closure.package_of(library.path))
     entries[CERTIFICATES[1:]] = read(CERTIFICATES)
-    return entries | copyright_of(closure.package_of(CERTIFICATES_OF))
-
-
-def programs_of(installed):
-    """{path: file} of the programs, paths as they are in the image."""
-    return {f"/usr/sbin/{name}": installed / "usr/sbin" / name for name in ("ctxprop", "ctxpropd")}
+    return entries | terms(closure.package_of(CERTIFICATES_OF))
 
 
 def own_layer(installed, bill):
@@ -76,21 +66,22 @@ def labels(build, created):
 
 def config(all_labels, created):
     """How the image is run; arguments are those of the manifest."""
-    return {"created": created, "architecture": closure.output("dpkg", "--print-architecture").strip(), "os": "linux",
+    return {"created": created, "architecture": product.architecture(), "os": "linux",
             "config": {"Entrypoint": ["/usr/sbin/ctxpropd"], "Env": ["PATH=/usr/sbin:/usr/bin"], "WorkingDir": "/",
                        "User": "0:0", "Labels": all_labels}}
 
 
 def make(build, installed, out, epoch):
     """Writes the image; its layout, and the descriptor of its manifest."""
-    created = datetime.fromtimestamp(epoch, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    programs = programs_of(installed)
-    bill = sbom.bill(build.version, created, programs, shipped=True, built_in=build.compiled_in,
+    created = product.iso(epoch)
+    programs = product.programs(installed)
+    libraries = closure.libraries(programs.values())
+    bill = sbom.bill(build.version, created, programs, libraries, place=lambda library: library.path, built_in=build.compiled_in,
                      data={CERTIFICATES: CERTIFICATES_OF})
     shutil.rmtree(out, ignore_errors=True)
     layout = Layout(out, epoch)
     annotations = labels(build, created)
-    layers = [system_layer(closure.libraries(programs.values())), own_layer(installed, bill)]
+    layers = [system_layer(libraries), own_layer(installed, bill)]
     return layout, layout.image(layers, config(annotations, created), annotations, f"{TITLE}:{build.version}")
 
 

@@ -1,55 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes an image as an OCI image layout (image-spec 1.0). The same contents give the same digest:
-files are in order, root's, and of one time."""
-import gzip
+"""Writes an image as an OCI image layout (image-spec 1.0). The same contents give the same digest."""
 import hashlib
-import io
 import json
 import os
-import tarfile
-from collections import namedtuple
 from pathlib import Path
+
+from archive import pack, read, tar
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONFIG = "application/vnd.oci.image.config.v1+json"
 LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
-
-# An entry of a layer: bytes of a file, a link's target, or None for a folder.
-Entry = namedtuple("Entry", "data mode", defaults=(0o644,))
-
-
-class Link(str):
-    """Where a symbolic link leads."""
-
-
-def folders_of(paths):
-    """Every folder above these paths."""
-    return {str(folder) for path in paths for folder in Path(path).parents if str(folder) != "."}
-
-
-def member(path, entry, time):
-    """The head of an entry in a tar file."""
-    info = tarfile.TarInfo(path)
-    info.mtime, info.mode, info.uname, info.gname = time, entry.mode, "root", "root"
-    if entry.data is None:
-        info.type = tarfile.DIRTYPE
-    elif isinstance(entry.data, Link):
-        info.type, info.linkname = tarfile.SYMTYPE, entry.data
-    else:
-        info.size = len(entry.data)
-    return info
-
-
-def tar(entries, time):
-    """The bytes of a tar file; entries: {path: Entry}, to which the folders above are added."""
-    whole = {folder: Entry(None, 0o755) for folder in folders_of(entries)} | entries
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for path in sorted(whole):
-            info = member(path, whole[path], time)
-            archive.addfile(info, io.BytesIO(whole[path].data) if info.isreg() else None)
-    return out.getvalue()
-
 
 class Layout:
     """A folder with blobs by their digests."""
@@ -74,8 +34,7 @@ class Layout:
     def layer(self, entries):
         """Puts down a layer; its descriptor, and the digest of what it unpacks to."""
         plain = tar(entries, self.time)
-        packed = gzip.compress(plain, compresslevel=9, mtime=self.time)
-        return self.blob(LAYER, packed), f"sha256:{hashlib.sha256(plain).hexdigest()}"
+        return self.blob(LAYER, pack(plain, self.time)), f"sha256:{hashlib.sha256(plain).hexdigest()}"
 
     def image(self, layers, config, annotations, name):
         """Puts down an image of layers ([{path: Entry}]) as the only one; the manifest's descriptor.
@@ -91,6 +50,5 @@ class Layout:
 
     def archive(self, file):
         """The layout as one tar file."""
-        entries = {os.path.relpath(path, self.folder): Entry(path.read_bytes())
-                   for path in self.folder.rglob("*") if path.is_file()}
+        entries = {os.path.relpath(path, self.folder): read(path) for path in self.folder.rglob("*") if path.is_file()}
         Path(file).write_bytes(tar(entries, self.time))

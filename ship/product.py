@@ -2,6 +2,7 @@
 """What a folder that CMake has configured says about the product."""
 import re
 import subprocess
+from datetime import datetime, timezone
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[1]
@@ -15,6 +16,21 @@ def revision():
     done = subprocess.run(["git", "-c", f"safe.directory={REPO}", "-C", REPO, "describe", "--always", "--dirty", "--exclude=*",
                            "--abbrev=40"], capture_output=True, text=True)
     return done.stdout.strip()
+
+
+def architecture():
+    """The processor, as Debian and OCI call it."""
+    return subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def iso(epoch):
+    """Seconds since 1970 as ISO 8601."""
+    return datetime.fromtimestamp(epoch, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def programs(installed):
+    """{path: file} of the programs in the folder (DESTDIR) of an installation below /usr."""
+    return {f"/usr/sbin/{name}": installed / "usr/sbin" / name for name in ("ctxprop", "ctxpropd")}
 
 
 class Build:

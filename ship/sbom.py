@@ -59,13 +59,13 @@ def dependencies(product, programs, libraries, built_in):
     return [{"ref": ref, "dependsOn": sorted(on)} for ref, on in sorted(edges.items())]
 
 
-def components(libraries, shipped, built_in, data):
+def components(libraries, place, built_in, data):
     """Each package, with those files of it that are shipped."""
     files = {}
     for library in libraries:
         entry = files.setdefault(closure.package_of(library.path), {})
-        if shipped:
-            entry[library.path] = library.file
+        if place:
+            entry[place(library)] = library.file
     for package in built_in:
         files.setdefault(package, {})
     rows = [package_component(package, of) for package, of in files.items()]
@@ -73,12 +73,11 @@ def components(libraries, shipped, built_in, data):
     return sorted(rows, key=lambda row: row["bom-ref"])
 
 
-def bill(version, time, programs, *, shipped=False, built_in=(), data=None):
+def bill(version, time, programs, libraries, *, place=None, built_in=(), data=None):
     """The text of the bill. time: of SOURCE_DATE_EPOCH, as ISO 8601. programs: {path: file}.
-    shipped: libraries come with the programs, and are not those of who installs them. built_in:
-    paths of this machine whose packages are compiled in. data: {path: a file of its package} of other
-    files that are shipped."""
-    libraries = closure.libraries(programs.values())
+    libraries: those that they load. place: gives the path at which one comes with the programs; None:
+    they are the host's. built_in: paths of this machine whose packages are compiled in. data: {path: a
+    file of its package} of other files that are shipped."""
     built_in = sorted({closure.package_of(os.path.realpath(path)) for path in built_in})
     product = f"ctxprop@{version}"
     bom = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
@@ -86,7 +85,7 @@ def bill(version, time, programs, *, shipped=False, built_in=(), data=None):
                "type": "application", "bom-ref": product, "name": "ctxprop", "version": version,
                "licenses": [{"expression": LICENCE}],
                "components": [file_component(path, file) for path, file in sorted(programs.items())]}},
-           "components": components(libraries, shipped, built_in, data or {}),
+           "components": components(libraries, place, built_in, data or {}),
            "dependencies": dependencies(product, programs.values(), libraries, built_in)}
     serial = uuid.uuid5(NAMESPACE, json.dumps(bom, sort_keys=True))
     return json.dumps({"$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json", "serialNumber": f"urn:uuid:{serial}",

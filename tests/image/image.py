@@ -15,8 +15,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
@@ -28,6 +26,7 @@ from lab import Lab, sh  # noqa: E402
 from manifest import Manifest  # noqa: E402
 from node import Node  # noqa: E402
 from recorder import Recorder  # noqa: E402
+from steps import equal, run, skip  # noqa: E402
 from unpacked import Image  # noqa: E402
 
 LIMIT = 40 << 20  # bytes of the image
@@ -43,10 +42,6 @@ TROUBLE = ("[not-following]", "[uprobes-failed]", "[uprobes-stopped]", "[runtime
            "[store-failed]", " error: ")
 CAPABILITIES = {"DAC_READ_SEARCH": 2, "NET_BROADCAST": 11, "NET_ADMIN": 12, "SYS_PTRACE": 19, "SYS_ADMIN": 21, "SYSLOG": 34,
                 "PERFMON": 38, "BPF": 39}
-
-
-def equal(got, wanted, what):
-    assert got == wanted, f"{what}: {got!r}, not {wanted!r}"
 
 
 class World:
@@ -180,29 +175,13 @@ def stop(world):
 STEPS = (build, again, contents, labels, bill, start, inject, probes, stop)
 
 
-def run(world):
-    """Each step, until one fails. How many were passed."""
-    for passed, step in enumerate(STEPS):
-        begin = time.monotonic()
-        try:
-            step(world)
-        except Exception:  # noqa: BLE001
-            print(f"not ok - {step.__name__}: {step.__doc__}\n{traceback.format_exc()}", flush=True)
-            return passed
-        print(f"ok - {step.__name__}: {step.__doc__} ({time.monotonic() - begin:.0f} s)", flush=True)
-    return len(STEPS)
-
-
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that everything is cleaned up
     missing = [name for name in ("crun", "node", "npm", str(RUNTIME_DEFAULT)) if not shutil.which(name) and not os.path.exists(name)]
     if os.geteuid() or missing:
-        print(f"skip: it needs root{''.join(f', {name}' for name in missing)}\n0 passed, 0 failed, 1 skipped")
-        return 77
+        return skip(missing)
     with Lab("image") as lab:
-        passed = run(World(lab))
-    print(f"{passed} passed, {int(passed < len(STEPS))} failed, 0 skipped")
-    return int(passed < len(STEPS))
+        return run(World(lab), STEPS)
 
 
 if __name__ == "__main__":

@@ -50,17 +50,21 @@ class Root:
         own = tempfile.mkdtemp(prefix="ctxprop-root-")
         lab.at_close(self.remove, own)
         sh("mount", "-t", "tmpfs", "-o", "mode=755,size=1g", "none", own)
-        for name in ("upper", "work", "root"):
-            os.mkdir(f"{own}/{name}")
         self.folder = Path(own, "root")
-        sh("mount", "-t", "overlay", "none", self.folder, "-o",
-           f"lowerdir={bare(suite())},upperdir={own}/upper,workdir={own}/work")
+        self.make(own)
         for name in ("/sys", "/dev"):
             sh("mount", "--rbind", "--make-rslave", name, f"{self.folder}{name}")
         self.bpffs = Path(f"{self.folder}/sys/fs/bpf")
         sh("mount", "-t", "bpf", "none", self.bpffs)  # nobody else's pins are there
         shutil.copy("/etc/resolv.conf", self.folder / "etc")
         os.mkdir(self.folder / "packages")
+
+    def make(self, own):
+        """What is in the root."""
+        for name in ("upper", "work", "root"):
+            os.mkdir(f"{own}/{name}")
+        sh("mount", "-t", "overlay", "none", self.folder, "-o",
+           f"lowerdir={bare(suite())},upperdir={own}/upper,workdir={own}/work")
 
     @staticmethod
     def remove(own):
@@ -76,6 +80,16 @@ class Root:
             found |= {name for name in named if name not in NOT_OURS}
             folders[:] = [name for name in folders if os.path.normpath(f"{here}/{name}") not in NOT_OURS]
         return found
+
+
+class Stranger(Root):
+    """Another distribution, of which there is next to nothing: busybox, and no library at all."""
+
+    def make(self, own):
+        for name in ("bin", "dev", "etc", "proc", "sys", "tmp", "usr"):
+            (self.folder / name).mkdir(parents=True)
+        shutil.copy("/bin/busybox", self.folder / "bin")
+        sh("chroot", self.folder, "/bin/busybox", "--install", "-s", "/bin")
 
 
 class Machine:
@@ -113,7 +127,8 @@ class Machine:
 
     def unit(self):
         """{key: value} of the service's unit, as it is installed."""
-        lines = (self.root.folder / "usr/lib/systemd/system/ctxpropd.service").read_text().splitlines()
+        (file,) = (self.root.folder / "usr").glob("**/lib/systemd/system/ctxpropd.service")
+        lines = file.read_text().splitlines()
         return dict(line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
 
     def start(self):
