@@ -33,7 +33,7 @@ APP, SERVER = "10.79.0.1", "10.79.0.2"
 PAGES = "README accuracy agent api glossary install logs otlp performance production profile scale schema spans"
 FILES = {"etc/ctxprop/policy", "usr/sbin/ctxprop", "usr/sbin/ctxpropd", "usr/lib/systemd/system/ctxpropd.service",
          "usr/share/bash-completion/completions/ctxprop", "usr/share/bash-completion/completions/ctxpropd",
-         "usr/share/ctxprop/profile-tags",
+         "usr/share/ctxprop/profile-tags", "usr/share/ctxprop/seccomp.json",
          *(f"usr/share/man/man8/{name}.8.gz" for name in ("ctxprop", "ctxpropd", "ctxprop-profile")),
          "usr/share/man/man5/ctxprop-policy.5.gz", "usr/share/man/man7/ctxprop-stats.7.gz",
          *(f"usr/share/doc/ctxprop/{name}" for name in ("copyright", "changelog.gz", "changelog.Debian.gz", "sbom.cdx.json")),

@@ -97,8 +97,8 @@ class Machine:
 
     def __init__(self, host, root):
         self.host, self.root = host, root
-        outer = host.spawn(["unshare", "--pid", "--mount", "--fork", "--kill-child", "sh", "-c", FIRST, root.folder])
-        self.first = wait_until(lambda: self.started(outer.pid), "the machine does not start")
+        self.outer = host.spawn(["unshare", "--pid", "--mount", "--fork", "--kill-child", "sh", "-c", FIRST, root.folder])
+        self.first = wait_until(lambda: self.started(self.outer.pid), "the machine does not start")
         self.log = tempfile.NamedTemporaryFile("w+", prefix="ctxpropd-", suffix=".log")
         self.daemon = None
 
@@ -111,6 +111,11 @@ class Machine:
         """The machine's first process, once it has its root; else 0."""
         first = self.child(outer)
         return first if Path(f"/proc/{first}/root/packages").exists() else 0
+
+    def end(self):
+        """All its processes end with the one that has started it."""
+        self.outer.kill()
+        self.outer.wait(DAEMON_SECONDS)
 
     def argv(self, argv, online=False):
         """The command in this machine; online: with the network of the host that runs the test."""
