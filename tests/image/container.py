@@ -14,6 +14,7 @@ from waiting import CommandFailed, wait_until
 
 # Of containers-common; other runtimes' differ little.
 RUNTIME_DEFAULT = Path("/usr/share/containers/seccomp.json")
+OWN_PROFILE = "usr/share/ctxprop/seccomp.json"
 READY_SECONDS = 60
 # As every runtime has them.
 MASKED = ["/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
@@ -46,15 +47,22 @@ def filter_of(profile, capabilities):
 class Container:
     """The container of a manifest, on a node of the lab."""
 
-    def __init__(self, node, image, manifest, profile=RUNTIME_DEFAULT):
+    def __init__(self, node, image, manifest, without=()):
+        """without: words that are left out of the manifest's arguments."""
         self.node, self.manifest, self.name = node, manifest, f"ctxprop-{os.getpid()}"
+        self.arguments = [word for word in manifest.arguments() if word not in without]
         self.folder = Path(tempfile.mkdtemp(prefix="ctxprop-image-"))
         node.host.lab.at_close(shutil.rmtree, self.folder, True)
         image.unpack(self.folder / "rootfs")
         self.log = self.folder / "log"
-        words = self.configuration(image.config, json.loads(profile.read_text(encoding="utf-8")))
+        words = self.configuration(image.config, json.loads(self.profile().read_text(encoding="utf-8")))
         (self.folder / "config.json").write_text(json.dumps(words), encoding="utf-8")
         self.process = None
+
+    def profile(self):
+        """The file of the seccomp profile; on a node, one of its own is a copy of the image's."""
+        kind = self.manifest.security["seccompProfile"]["type"]
+        return {"RuntimeDefault": RUNTIME_DEFAULT, "Localhost": self.folder / "rootfs" / OWN_PROFILE}[kind]
 
     def mount(self, mount, volume):
         """A volume, as a runtime mounts it."""
@@ -78,7 +86,7 @@ class Container:
             "root": {"path": "rootfs", "readonly": manifest.security["readOnlyRootFilesystem"]},
             "mounts": MOUNTS + [self.mount(*volume) for volume in manifest.volumes()],
             "process": {
-                "args": image["config"]["Entrypoint"] + manifest.arguments(), "cwd": image["config"]["WorkingDir"],
+                "args": image["config"]["Entrypoint"] + self.arguments, "cwd": image["config"]["WorkingDir"],
                 "env": image["config"]["Env"] + variables, "user": {"uid": manifest.security["runAsUser"], "gid": 0},
                 "noNewPrivileges": not manifest.security["allowPrivilegeEscalation"],
                 "capabilities": {kind: capabilities for kind in ("bounding", "effective", "permitted")}},
@@ -102,9 +110,6 @@ class Container:
 
     def logged(self, kind, *parts):
         return logged(self.said(), kind, *parts)
-
-    def wait_logged(self, kind, *parts):
-        wait_until(lambda: self.logged(kind, *parts), lambda: f"no [{kind}] with {parts}:\n{self.said()}", READY_SECONDS)
 
     def execute(self, *words):
         """Runs a program in the container, as probes do. The CompletedProcess."""

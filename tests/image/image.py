@@ -28,18 +28,31 @@ from node import Node  # noqa: E402
 from recorder import Recorder  # noqa: E402
 from steps import equal, run, skip  # noqa: E402
 from unpacked import Image  # noqa: E402
+from waiting import wait_until  # noqa: E402
 
 LIMIT = 40 << 20  # bytes of the image
 TIME = 1700000000  # seconds since 1970, of everything in it
 CREATED = "2023-11-14T22:13:20Z"
 VERSION = "0.0.1-test"
+ID = "0af7651916cd43dd8448eb211c80319c"
+SERVICE = """import http.server, urllib.request
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        urllib.request.urlopen('{upstream}', timeout=10).read()
+        self.send_response(200)
+        self.send_header('Content-Length', '0')
+        self.end_headers()
+http.server.ThreadingHTTPServer(('', 8000), Handler).serve_forever()
+"""
 INSTALLED = {"usr/sbin/ctxprop", "usr/sbin/ctxpropd", "etc/ctxprop/policy", "usr/share/ctxprop/profile-tags",
-             "usr/share/doc/ctxprop/copyright", "usr/share/doc/ctxprop/sbom.cdx.json"}
+             "usr/share/ctxprop/seccomp.json", "usr/share/doc/ctxprop/copyright", "usr/share/doc/ctxprop/sbom.cdx.json"}
 SHELLS = re.compile(r"(^|/)(ba|da|k|z|c|tc|fi|a)?sh$|busybox|/(perl|python|env|coreutils)[\d.]*$")
 LABELS = {"title": "ctxprop", "version": VERSION, "licenses": "Apache-2.0 AND GPL-2.0-only", "created": CREATED}
 NODE, OUTSIDE, POD, POD_GATEWAY = "203.0.113.1", "203.0.113.2", "10.98.1.2", "10.98.1.1"
+POD_DEVICE = " (sleep)/eth0: "  # found by the process that leads to it
 TROUBLE = ("[not-following]", "[uprobes-failed]", "[uprobes-stopped]", "[runtime-failed]", "[unix-sockets-failed]",
            "[store-failed]", " error: ")
+REFUSED = {"mount", "ptrace", "init_module", "unshare", "chroot", "keyctl", "io_uring_setup", "process_vm_writev", "kexec_load"}
 CAPABILITIES = {"DAC_READ_SEARCH": 2, "NET_BROADCAST": 11, "NET_ADMIN": 12, "SYS_PTRACE": 19, "SYS_ADMIN": 21, "SYSLOG": 34,
                 "PERFMON": 38, "BPF": 39}
 
@@ -69,6 +82,14 @@ class World:
         shutil.copytree(REPO / "build-package/image", self.folder / name)
         shutil.copy(REPO / f"build-package/ctxprop-{VERSION}-image.tar", self.folder / f"{name}.tar")
         return said.splitlines()[-1]
+
+    def child(self, host):
+        """Has the call of the service the trace of the request? None is of another one: it may be a new trace until
+        the program is known."""
+        host.run(["curl", "-sS", "-m", "10", "-o", "/dev/null", "--header", f"traceparent: 00-{ID}-b7ad6b7169203331-01",
+                  f"http://{NODE}:8000/"])
+        (got,) = self.server.requests[-1].traceparents
+        return ID in str(got)
 
     def curl(self):
         """How many headers the request of a program in the pod has got."""
@@ -150,7 +171,9 @@ def start(world):
 
 def inject(world):
     """A request of a pod gets a header"""
-    world.container.wait_logged("device-attached", " (sleep)/eth0: ")
+    container = world.container
+    wait_until(lambda: container.logged("device-attached", POD_DEVICE) or container.logged("device-replaced", POD_DEVICE),
+               container.said)
     equal(world.curl(), 1, "headers")
     for trouble in TROUBLE:
         equal(trouble in world.container.said(), False, world.container.said())
@@ -172,7 +195,34 @@ def stop(world):
     equal(world.curl(), 0, "headers")
 
 
-STEPS = (build, again, contents, labels, bill, start, inject, probes, stop)
+def own_profile(world):
+    """With the seccomp profile that is in the image, and lets it do what it needs only, all that goes as well"""
+    profile = json.loads(world.image.read("usr/share/ctxprop/seccomp.json"))
+    allowed = {name for rule in profile["syscalls"] for name in rule["names"]}
+    equal((profile["defaultAction"], allowed & REFUSED), ("SCMP_ACT_ERRNO", set()), "what is not needed")
+    world.container = Container(world.node, world.image, world.manifest.own_seccomp())
+    world.container.start()
+    inject(world)
+    probes(world)
+    stop(world)
+
+
+def follow(world):
+    """With that profile it follows: the call of a service in Python is a child of the request that it is made for"""
+    node = Node(world.node.host, own_pids=False)
+    world.container = Container(node, world.image, world.manifest, without=("--netns", "all"))
+    world.container.start()
+    script = world.folder / "service.py"
+    script.write_text(SERVICE.format(upstream=world.server.url), encoding="utf-8")
+    node.host.spawn([sys.executable, script], stderr=subprocess.DEVNULL)
+    node.host.wait_port(8000)
+    wait_until(lambda: world.child(node.host), world.container.said)
+    for trouble in TROUBLE:
+        equal(trouble in world.container.said(), False, world.container.said())
+    equal(world.container.stop(), 0, "exit status")
+
+
+STEPS = (build, again, contents, labels, bill, start, inject, probes, stop, own_profile, follow)
 
 
 def main():

@@ -43,6 +43,7 @@ class Manifest:
         return {variable["name"]: self.value(variable) for variable in self.container.get("env", ())}
 
     def arguments(self):
+        """Those of the daemon, as they are on a node."""
         known = self.environment()
         return [re.sub(r"\$\((\w+)\)", lambda match: known[match[1]], word) for word in self.container["args"]]
 
@@ -52,9 +53,13 @@ class Manifest:
         assert rights["drop"] == ["ALL"], rights
         return [f"CAP_{name}" for name in rights["add"]]
 
-    def seccomp(self):
-        """The profile: {type: ...}."""
-        return self.security["seccompProfile"]
+    def own_seccomp(self):
+        """Applies the component with the profile of the image."""
+        component = yaml.safe_load((REPO / "k8s/seccomp/kustomization.yaml").read_text(encoding="utf-8"))
+        (patch,) = [change for entry in component["patches"] for change in yaml.safe_load(entry["patch"])]
+        assert (patch["op"], patch["path"]) == ("replace", "/spec/template/spec/containers/0/securityContext/seccompProfile"), patch
+        self.security["seccompProfile"] = patch["value"]
+        return self
 
     def volumes(self):
         """Each mount with the volume that is mounted there."""

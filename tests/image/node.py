@@ -8,21 +8,23 @@ from pathlib import Path
 from waiting import wait_until
 
 # Cgroups are where a cluster's nodes have them, and a runtime wants them.
-FIRST = """mount -t proc proc /proc && mount -t bpf none /sys/fs/bpf && mount -t cgroup2 none /sys/fs/cgroup || exit
+FIRST = """{ [ $$ != 1 ] || mount -t proc proc /proc; } && mount -t bpf none /sys/fs/bpf && mount -t cgroup2 none /sys/fs/cgroup || exit
 touch "$0/started"
 while sleep 1; do :; done"""
 
 
 class Node:
-    """Nobody else's processes are seen there, so that only pods of the lab are found."""
+    """Nobody else's processes are seen there, so that only pods of the lab are found. With the pids of
+    this machine calls are followed, as the probes see those."""
 
-    def __init__(self, host):
+    def __init__(self, host, own_pids=True):
         self.host = host
         self.folder = Path(tempfile.mkdtemp(prefix="ctxprop-node-"))
         host.lab.at_close(shutil.rmtree, self.folder, True)
-        outer = host.spawn(["unshare", "--pid", "--mount", "--fork", "--kill-child", "sh", "-c", FIRST, self.folder])
+        pids = ["--pid", "--fork", "--kill-child"] if own_pids else []
+        outer = host.spawn(["unshare", "--mount", *pids, "sh", "-c", FIRST, self.folder])
         wait_until((self.folder / "started").exists, "the node does not start")
-        self.first = int(Path(f"/proc/{outer.pid}/task/{outer.pid}/children").read_text())
+        self.first = int(Path(f"/proc/{outer.pid}/task/{outer.pid}/children").read_text()) if own_pids else outer.pid
 
     def argv(self, argv, net=None):
         """The command on this node, or in the network namespace of another host."""
