@@ -58,6 +58,10 @@ class World:
         host.run(["curl", "-sS", "-m", "20", "-o", "/dev/null", *words, url])
         return len(self.server.requests[-1].traceparents)
 
+    def posts(self):
+        """How many times spans have come to the server."""
+        return sum(request.head.start.startswith("POST /v1/traces") for request in self.server.requests)
+
     def in_pod(self, *argv):
         """Starts a process of the machine that has the pod's network."""
         enter = ["nsenter", f"--target={self.machine.first}", "--pid", "--mount", "--root", "--wd=/",
@@ -125,14 +129,19 @@ def reload(world):
 
 
 def elsewhere(world):
-    """Spans go to other hosts once the unit lets them: IPAddressAllow="""
-    world.machine.drop_in("ExecStart=", f"ExecStart=/usr/sbin/ctxpropd --netns all --otlp {world.server.url}",
-                          f"IPAddressAllow={SERVER}")
+    """Spans go to another host once the unit lets them: IPAddressAllow=. Until then the log says why they may not"""
+    equal(world.machine.logged("addresses-filtered"), [], "notices while all stays on this host")
+    start = ("ExecStart=", f"ExecStart=/usr/sbin/ctxpropd --netns all --otlp {world.server.url}")
+    world.machine.drop_in(*start)
     world.machine.order("restart")
-    before = len(world.server.requests)
+    equal(len(world.machine.logged("addresses-filtered")), 1, f"notices in\n{world.machine.said()}")
     world.curl(world.host, world.server.url)
-    wait_until(lambda: [request for request in world.server.requests[before:] if request.head.start.startswith("POST /v1/traces")],
-               world.machine.said)
+    wait_until(lambda: world.machine.logged("otlp-retry"), world.machine.said)
+    equal(world.posts(), 0, "what was sent")
+    world.machine.drop_in(*start, f"IPAddressAllow={SERVER}")
+    world.machine.order("restart")
+    world.curl(world.host, world.server.url)
+    wait_until(world.posts, world.machine.said)
 
 
 def stop(world):
