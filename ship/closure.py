@@ -17,6 +17,8 @@ NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]$", re.M)
 FORMAT = "\t".join(f"${{{name}}}" for name in
                    ("Package", "Version", "Architecture", "source:Package", "source:Version")) + "\n"
 
+owners = {}  # of files, once they were asked for: dpkg takes long for each question
+
 
 def output(*argv):
     """What a program writes; CalledProcessError if it fails."""
@@ -40,6 +42,7 @@ def libraries(programs):
         for match in RESOLVED.finditer(said):
             path = below_usr(match["path"])
             found[path] = Library(os.path.basename(path), path, os.path.realpath(path))
+    find_owners(found)
     return [found[path] for path in sorted(found)]
 
 
@@ -48,13 +51,22 @@ def needs(file):
     return NEEDED.findall(output("readelf", "--dynamic", "--wide", file))
 
 
+def find_owners(paths):
+    """Puts down which packages files are from. dpkg knows files by the paths that their packages have."""
+    names = {name: path for path in paths for name in (path, path.removeprefix("/usr"))}
+    said = subprocess.run(["dpkg-query", "--search", *names], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    for line in said.splitlines():
+        package, _, name = line.partition(": ")
+        owners.setdefault(names.get(name), package)
+
+
 def owner(path):
-    """The package that a file is from. dpkg knows files by the paths that their packages have."""
-    for name in (path, path.removeprefix("/usr")):
-        done = subprocess.run(["dpkg-query", "--search", name], capture_output=True, text=True)
-        if done.returncode == 0:
-            return done.stdout.split(": ")[0]
-    raise FileNotFoundError(f"{path} is of no package")
+    """The package that a file is from."""
+    if path not in owners:
+        find_owners([path])
+    if path not in owners:
+        raise FileNotFoundError(f"{path} is of no package")
+    return owners[path]
 
 
 @functools.cache
@@ -66,3 +78,8 @@ def package_of(path):
 def terms(package):
     """The file with the terms under which a package is."""
     return os.path.realpath(f"/usr/share/doc/{package.name}/copyright")
+
+
+def licences():
+    """{name: file} of the texts that these terms refer to, /usr/share/common-licenses."""
+    return {entry.name: os.path.realpath(entry) for entry in os.scandir("/usr/share/common-licenses")}

@@ -43,6 +43,7 @@ def system_layer(libraries):
     for library in libraries:
         entries[library.path[1:]] = read(library.file, 0o755)
         entries |= terms(closure.package_of(library.path))
+    entries |= {f"usr/share/common-licenses/{name}": read(file) for name, file in closure.licences().items()}
     entries[CERTIFICATES[1:]] = read(CERTIFICATES)
     return entries | terms(closure.package_of(CERTIFICATES_OF))
 

@@ -63,7 +63,7 @@ remove_files() {
 	[ ! -d "$pins" ] || fail "ctxprop is attached: first ctxprop drain, then systemctl disable --now ctxpropd"
 	while read -r path; do rm -f "/$path"; done <"$list"
 	rm -f "$list"
-	rmdir "$home" /usr/local/share/ctxprop /usr/local/share/doc/ctxprop
+	rmdir "$home" /usr/local/share/ctxprop /usr/local/share/doc/ctxprop/licenses /usr/local/share/doc/ctxprop
 	reload
 }
 

@@ -46,7 +46,7 @@ def bring_libraries(program, folder, libraries):
 
 def system_files(libraries):
     """{path: Entry} of what comes from Debian."""
-    entries = {}
+    entries = {f"{PREFIX}share/doc/ctxprop/licenses/{name}": read(file) for name, file in closure.licences().items()}
     for library in libraries:
         package = closure.package_of(library.path)
         entries[f"{HOME[1:]}/{library.name}"] = read(library.file, 0o755)

@@ -34,6 +34,8 @@ LIMIT = 40 << 20  # bytes of the image
 TIME = 1700000000  # seconds since 1970, of everything in it
 CREATED = "2023-11-14T22:13:20Z"
 VERSION = "0.0.1-test"
+ARCHIVE = f"ctxprop-{VERSION}-image.tar"
+ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": str(TIME)}
 ID = "0af7651916cd43dd8448eb211c80319c"
 SERVICE = """import http.server, urllib.request
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -75,12 +77,12 @@ class World:
         lab.at_close(shutil.rmtree, self.folder, True)
         self.manifest, self.image, self.container = Manifest(), None, None
 
-    def make(self, name):
-        """Builds the image into a folder of its own. What was said."""
+    def make(self):
+        """Builds the image, and keeps a copy. What was said."""
         said = subprocess.run(["./run", "image", VERSION], cwd=REPO, check=True, stdout=subprocess.PIPE, text=True,
-                              env={**os.environ, "SOURCE_DATE_EPOCH": str(TIME)}).stdout
-        shutil.copytree(REPO / "build-package/image", self.folder / name)
-        shutil.copy(REPO / f"build-package/ctxprop-{VERSION}-image.tar", self.folder / f"{name}.tar")
+                              env=ENVIRONMENT).stdout
+        shutil.copytree(REPO / "build-package/image", self.folder / "first")
+        shutil.copy(REPO / f"build-package/{ARCHIVE}", self.folder / "first.tar")
         return said.splitlines()[-1]
 
     def child(self, host):
@@ -99,7 +101,7 @@ class World:
 
 def build(world):
     """./run image makes a layout whose blobs are what they are called, and a tar file of it"""
-    said = world.make("first")
+    said = world.make()
     world.image = Image(world.folder / "first")
     equal(world.image.files(), world.image.used, "files of the layout")
     equal(world.image.descriptor["digest"] in said, True, said)
@@ -108,10 +110,13 @@ def build(world):
 
 
 def again(world):
-    """A second time it has the same digest"""
-    world.make("second")
-    equal(Image(world.folder / "second").descriptor, world.image.descriptor, "the second image")
-    equal((world.folder / "second.tar").read_bytes() == (world.folder / "first.tar").read_bytes(), True, "tar files are equal")
+    """Of the same files, elsewhere and made later, another one has the same digest"""
+    folder = world.folder / "again"
+    shutil.copytree(REPO / "build-package/installed", folder / "installed", copy_function=shutil.copyfile)
+    subprocess.run([sys.executable, "-B", "ship/image.py", "--build", "build-package", "--installed", folder / "installed",
+                    "--out", folder / "image"], cwd=REPO, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
+    equal(Image(folder / "image").descriptor, world.image.descriptor, "the second image")
+    equal((folder / ARCHIVE).read_bytes() == (world.folder / "first.tar").read_bytes(), True, "tar files are equal")
 
 
 def contents(world):
@@ -121,6 +126,7 @@ def contents(world):
     ours = {path for path, info in members.items() if info.isreg() and "ctxprop" in path}
     equal(ours, INSTALLED, "our files")
     equal([path for path in members if SHELLS.search(path)], [], "shells")
+    equal({"usr/share/common-licenses/GPL-2", "usr/share/common-licenses/Apache-2.0"} <= set(members), True, "licences")
     programs = {path for path, info in members.items() if info.isreg() and info.mode & 0o111 and "/lib" not in path}
     equal(programs, {"usr/sbin/ctxprop", "usr/sbin/ctxpropd"}, "programs")
     for path, info in members.items():
