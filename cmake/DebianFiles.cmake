@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run by cpack over the folders that become packages (Packages.cmake): compresses what Debian wants
-# compressed, and adds copyright, changelogs and the operators' pages.
+# compressed, and adds copyright, changelogs, the bill of materials and the operators' pages.
 set(PAGES README accuracy agent api glossary install logs otlp performance production profile scale schema spans)
 
 find_program(GZIP gzip REQUIRED)
+find_program(PYTHON python3 REQUIRED)
 set(ENV{DESTDIR} "") # that of the last component
 
 function(compress file)
@@ -34,3 +35,8 @@ endforeach()
 
 list(TRANSFORM PAGES REPLACE "(.+)" "${CPACK_CTXPROP_SOURCE}/docs/\\1.md")
 file(INSTALL ${PAGES} DESTINATION ${CPACK_TEMPORARY_DIRECTORY}/runtime/usr/share/doc/ctxprop)
+
+execute_process(COMMAND ${PYTHON} -B ${CPACK_CTXPROP_SOURCE}/ship/bill.py --build ${CPACK_CTXPROP_BUILD}
+                        --installed ${CPACK_TEMPORARY_DIRECTORY}/runtime
+                        --out ${CPACK_TEMPORARY_DIRECTORY}/runtime/usr/share/doc/ctxprop/sbom.cdx.json
+                COMMAND_ERROR_IS_FATAL ANY)

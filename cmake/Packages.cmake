@@ -16,9 +16,10 @@ set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-# What only a package has: DebianFiles.cmake, which reads the next five.
+# What only a package has: DebianFiles.cmake, which reads the next six.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/DebianFiles.cmake)
 set(CPACK_CTXPROP_SOURCE ${CMAKE_SOURCE_DIR})
+set(CPACK_CTXPROP_BUILD ${CMAKE_BINARY_DIR})
 set(CPACK_CTXPROP_PACKAGES ctxprop ctxprop-dev)
 set(CPACK_COMPONENTS_ALL runtime dev) # in the same order
 set(CPACK_CTXPROP_SUITE ${RELEASE_VERSION_CODENAME})

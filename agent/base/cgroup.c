@@ -38,6 +38,20 @@ __u64 cgroup_id(const char *path)
 	return !stat(whole, &status) && S_ISDIR(status.st_mode) ? status.st_ino : 0;
 }
 
+int cgroup_open(const char *path)
+{
+	const char *root = mount_point();
+	char whole[PATH_MAX];
+	int fd;
+
+	if (!root)
+		return -ENOENT;
+	if (snprintf(whole, sizeof(whole), "%s%s", root, path) >= (int)sizeof(whole))
+		return -ENAMETOOLONG;
+	fd = open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 int cgroup_open_root(void)
 {
 	const char *root = mount_point();

@@ -14,6 +14,9 @@ __u64 cgroup_id(const char *path);
  */
 int cgroup_path(__u64 id, char *ret_path, size_t size);
 
+/* Descriptor of a cgroup's directory by its path below the root, or -errno. */
+int cgroup_open(const char *path);
+
 /*
  * Descriptor of the root of all cgroups; -ENOENT: version 2 is not mounted, -EXDEV: what is mounted
  * is the root of a container's only, or -errno.

@@ -123,7 +123,8 @@ static const struct {
 } following[PRIVILEGES_LACKS] = {
     {CAP_SYS_PTRACE,
      {"CAP_SYS_PTRACE",
-      "runtimes (Go, Python, Node, Java, Ruby) in the programs of other users are not followed"}},
+      "runtimes (Go, Python, Node, Java, Ruby) in the programs of other users are not followed, "
+      "and --netns does not find the network namespaces of their processes"}},
     {CAP_DAC_READ_SEARCH,
      {"CAP_DAC_READ_SEARCH",
       "runtimes in programs whose files it may not read, as those of containers, are not "

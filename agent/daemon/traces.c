@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "control/policy_file.h"
+#include "daemon/filtered.h"
 #include "daemon/log_sink.h"
 #include "daemon/policy_json.h"
 #include "daemon/traces.h"
@@ -227,6 +228,8 @@ void traces_begin(struct traces *traces, const struct engine *engine, struct pol
 		begin_connections(traces, engine);
 	if (options->has_http)
 		begin_http(traces, engine, policies, options);
+	filtered_tell(otlp_wanted(options).url,
+		      options->has_http ? (const struct sockaddr *)&options->http.address : NULL);
 }
 
 void traces_end(struct traces *traces)

@@ -16,7 +16,9 @@ else
 	PACKAGES_BUILD+=(libllhttp-dev)
 fi
 # What ./run package has beside those.
-PACKAGES_PACKAGE=(dpkg-dev file git)
+PACKAGES_PACKAGE=(dpkg-dev file git python3 binutils)
+# What ./run image and ./run tarball have beside both.
+PACKAGES_SHIP=(ca-certificates patchelf)
 PACKAGES_DEMO=(python3 iproute2 procps util-linux curl nginx-light)
 PACKAGES_TEST=(g++ musl-tools golang-go libcmocka-dev libnghttp2-dev nghttp2-server nghttp2-client python3-grpcio libclang-rt-dev clang-format clang-tidy ccache git shellcheck
 	iputils-ping groff-base
@@ -25,6 +27,7 @@ PACKAGES_TEST=(g++ musl-tools golang-go libcmocka-dev libnghttp2-dev nghttp2-ser
 	python3-aiohttp python3-uvicorn python3-httptools python3-gevent python3-eventlet default-jdk-headless puma
 	prometheus chromium)
 PACKAGES_TEST+=("${PACKAGES_PACKAGE[@]}" debootstrap lintian) # of tests/package
+PACKAGES_TEST+=("${PACKAGES_SHIP[@]}" crun golang-github-containers-common python3-yaml) # of tests/image
 if [ "$(debian_release)" = 12 ]; then
 	PACKAGES_TEST+=(clang-19) # what Debian 13 compiles the BPF programs with
 else

@@ -71,6 +71,9 @@ SEE_QUICK = ("promtool", "counts", "spans", "pages", "filters", "trace", "endpoi
 PARTS = (
     Part("bpf", ctest("build", "bpf"), 600, quick=()),
     Part("package", python("package/package.py"), 300),
+    Part("service", python("package/service.py"), 300),
+    Part("tarball", python("package/tarball.py"), 400),
+    Part("image", python("image/image.py"), 300),
     Part("profile", python("profile/sampling.py", "--build", "build"), 600),
     Part("profile adverse", python("profile/adverse.py", "--build", "build"), 300),
     Part("profile command", python("profile/command.py", "--build", "build"), 600, quick=("C", "Python", "Go")),

@@ -6,23 +6,25 @@ A bare Debian of the release that runs here, made by debootstrap once (~/.cache/
 given the packages in a network namespace, with processes and a BPF file system of its own.
 Each step builds on the one before; the first that fails ends the test.
 """
+import hashlib
+import json
 import os
 import re
 import shutil
 import signal
 import sys
-import time
-import traceback
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "tests/lab"))
 
+import bills  # noqa: E402
 import hooks  # noqa: E402
 from lab import Lab, sh  # noqa: E402
 from manager import stand_in  # noqa: E402
 from recorder import Recorder  # noqa: E402
 from root import Machine, Root  # noqa: E402
+from steps import equal, run, skip  # noqa: E402
 from traffic import Live  # noqa: E402
 
 KERNELS = {"progs.debug", "maps.debug"}  # files of the kernel in each BPF file system
@@ -31,10 +33,10 @@ APP, SERVER = "10.79.0.1", "10.79.0.2"
 PAGES = "README accuracy agent api glossary install logs otlp performance production profile scale schema spans"
 FILES = {"etc/ctxprop/policy", "usr/sbin/ctxprop", "usr/sbin/ctxpropd", "usr/lib/systemd/system/ctxpropd.service",
          "usr/share/bash-completion/completions/ctxprop", "usr/share/bash-completion/completions/ctxpropd",
-         "usr/share/ctxprop/profile-tags",
+         "usr/share/ctxprop/profile-tags", "usr/share/ctxprop/seccomp.json",
          *(f"usr/share/man/man8/{name}.8.gz" for name in ("ctxprop", "ctxpropd", "ctxprop-profile")),
          "usr/share/man/man5/ctxprop-policy.5.gz", "usr/share/man/man7/ctxprop-stats.7.gz",
-         *(f"usr/share/doc/ctxprop/{name}" for name in ("copyright", "changelog.gz", "changelog.Debian.gz")),
+         *(f"usr/share/doc/ctxprop/{name}" for name in ("copyright", "changelog.gz", "changelog.Debian.gz", "sbom.cdx.json")),
          *(f"usr/share/doc/ctxprop/{name}.md" for name in PAGES.split())}
 DEV_FILES = {"usr/include/ctxprop_labels.h", "usr/include/ctxprop_traces.h",
              *(f"usr/share/doc/ctxprop-dev/{name}" for name in ("copyright", "changelog.gz", "changelog.Debian.gz"))}
@@ -45,10 +47,6 @@ int main(void) { ctxprop_label_set("tenant", "a"); return 0; }
 TRACES = """#include <ctxprop_traces.h>
 int main(void) { struct traces_ctx works_on = {{0}, {0}}; return (int)traces_ctx_span(&works_on); }
 """
-
-
-def equal(got, wanted, what):
-    assert got == wanted, f"{what}: {got!r}, not {wanted!r}"
 
 
 class World:
@@ -116,6 +114,20 @@ def contents(world):
         for row in rows:
             programs = row["mode"][0] == "d" or row["path"].startswith("usr/sbin/")
             equal((row["owner"], row["mode"][1:]), ("root/root", "rwxr-xr-x" if programs else "rw-r--r--"), row["path"])
+
+
+def bill(world):
+    """The bill of materials is one by CycloneDX's schema; it has what the package depends on, and the programs' digests"""
+    folder = world.root.folder / "tmp/runtime"
+    sh("dpkg-deb", "-x", world.packages(OLD), folder)
+    text = (folder / "usr/share/doc/ctxprop/sbom.cdx.json").read_text(encoding="utf-8")
+    equal(bills.complaints(text), "null", "what the schema says")
+    whole = json.loads(text)
+    listed = {file["name"][1:]: file["hashes"][0]["content"] for file in whole["metadata"]["component"]["components"]}
+    equal(listed, {path: hashlib.sha256((folder / path).read_bytes()).hexdigest() for path in listed}, "digests")
+    equal(set(listed), {path for path in FILES if path.startswith("usr/sbin/")}, "programs")
+    depends = re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:, |$)", sh("dpkg-deb", "-f", world.packages(OLD), "Depends").strip())
+    equal(set(depends) - {row["name"] for row in whole["components"]}, set(), "what it depends on, and is not in the bill")
 
 
 def headers(world):
@@ -223,32 +235,16 @@ def purge(world):
     equal((pinned(world), world.attached()), ([], 0), "pins, hooks")
 
 
-STEPS = (build, lintian, contents, headers, install, start, upgrade, remove_live, remove_after_crash, remove_with_systemd,
+STEPS = (build, lintian, contents, bill, headers, install, start, upgrade, remove_live, remove_after_crash, remove_with_systemd,
          purge)
-
-
-def run(world):
-    """Each step, until one fails. How many were passed."""
-    for passed, step in enumerate(STEPS):
-        begin = time.monotonic()
-        try:
-            step(world)
-        except Exception:  # noqa: BLE001
-            print(f"not ok - {step.__name__}: {step.__doc__}\n{traceback.format_exc()}", flush=True)
-            return passed
-        print(f"ok - {step.__name__}: {step.__doc__} ({time.monotonic() - begin:.0f} s)", flush=True)
-    return len(STEPS)
 
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that everything is cleaned up
     if os.geteuid():
-        print("0 passed, 0 failed, 1 skipped")
-        return 77
+        return skip([])
     with Lab("package") as lab:
-        passed = run(World(lab))
-    print(f"{passed} passed, {int(passed < len(STEPS))} failed, 0 skipped")
-    return int(passed < len(STEPS))
+        return run(World(lab), STEPS)
 
 
 if __name__ == "__main__":

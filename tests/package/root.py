@@ -50,17 +50,21 @@ class Root:
         own = tempfile.mkdtemp(prefix="ctxprop-root-")
         lab.at_close(self.remove, own)
         sh("mount", "-t", "tmpfs", "-o", "mode=755,size=1g", "none", own)
-        for name in ("upper", "work", "root"):
-            os.mkdir(f"{own}/{name}")
         self.folder = Path(own, "root")
-        sh("mount", "-t", "overlay", "none", self.folder, "-o",
-           f"lowerdir={bare(suite())},upperdir={own}/upper,workdir={own}/work")
+        self.make(own)
         for name in ("/sys", "/dev"):
             sh("mount", "--rbind", "--make-rslave", name, f"{self.folder}{name}")
         self.bpffs = Path(f"{self.folder}/sys/fs/bpf")
         sh("mount", "-t", "bpf", "none", self.bpffs)  # nobody else's pins are there
         shutil.copy("/etc/resolv.conf", self.folder / "etc")
         os.mkdir(self.folder / "packages")
+
+    def make(self, own):
+        """What is in the root."""
+        for name in ("upper", "work", "root"):
+            os.mkdir(f"{own}/{name}")
+        sh("mount", "-t", "overlay", "none", self.folder, "-o",
+           f"lowerdir={bare(suite())},upperdir={own}/upper,workdir={own}/work")
 
     @staticmethod
     def remove(own):
@@ -78,13 +82,23 @@ class Root:
         return found
 
 
+class Stranger(Root):
+    """Another distribution, of which there is next to nothing: busybox, and no library at all."""
+
+    def make(self, own):
+        for name in ("bin", "dev", "etc", "proc", "sys", "tmp", "usr"):
+            (self.folder / name).mkdir(parents=True)
+        shutil.copy("/bin/busybox", self.folder / "bin")
+        sh("chroot", self.folder, "/bin/busybox", "--install", "-s", "/bin")
+
+
 class Machine:
     """A root that runs in a host of a lab, with processes of its own: nobody else's are seen there."""
 
     def __init__(self, host, root):
         self.host, self.root = host, root
-        outer = host.spawn(["unshare", "--pid", "--mount", "--fork", "--kill-child", "sh", "-c", FIRST, root.folder])
-        self.first = wait_until(lambda: self.started(outer.pid), "the machine does not start")
+        self.outer = host.spawn(["unshare", "--pid", "--mount", "--fork", "--kill-child", "sh", "-c", FIRST, root.folder])
+        self.first = wait_until(lambda: self.started(self.outer.pid), "the machine does not start")
         self.log = tempfile.NamedTemporaryFile("w+", prefix="ctxpropd-", suffix=".log")
         self.daemon = None
 
@@ -97,6 +111,11 @@ class Machine:
         """The machine's first process, once it has its root; else 0."""
         first = self.child(outer)
         return first if Path(f"/proc/{first}/root/packages").exists() else 0
+
+    def end(self):
+        """All its processes end with the one that has started it."""
+        self.outer.kill()
+        self.outer.wait(DAEMON_SECONDS)
 
     def argv(self, argv, online=False):
         """The command in this machine; online: with the network of the host that runs the test."""
@@ -113,7 +132,8 @@ class Machine:
 
     def unit(self):
         """{key: value} of the service's unit, as it is installed."""
-        lines = (self.root.folder / "usr/lib/systemd/system/ctxpropd.service").read_text().splitlines()
+        (file,) = (self.root.folder / "usr").glob("**/lib/systemd/system/ctxpropd.service")
+        lines = file.read_text().splitlines()
         return dict(line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
 
     def start(self):
