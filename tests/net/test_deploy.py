@@ -42,12 +42,12 @@ def with_rights(capabilities):
 class Deployment:
     """What a manifest or a unit says."""
 
-    def __init__(self, arguments, capabilities, policy):
+    def __init__(self, arguments, capabilities, policy, options=()):
         self.arguments, self.capabilities = arguments, capabilities
         if policy:
             at = arguments.index("--policy") + 1
             self.arguments[at] = str(policy)
-        self.enters_pods = "--netns" in arguments
+        self.enters_pods = "--netns" in arguments or "netns = all" in options
 
     @staticmethod
     def manifest(file, folder):
@@ -63,8 +63,11 @@ class Deployment:
     def unit():
         text = (REPO / "share/ctxpropd.service.in").read_text(encoding="utf-8")
         start = re.search(r"^ExecStart=\S+ ?(.*)$", text, re.M)[1].split()
+        file = REPO / "share/ctxpropd.conf"
+        start += ["--config", str(file)]
         names = " ".join(re.findall(r"^CapabilityBoundingSet=(.*)$", text, re.M)).split()
-        return Deployment(start, [name.removeprefix("CAP_") for name in names], None)
+        return Deployment(start, [name.removeprefix("CAP_") for name in names], None,
+                          file.read_text(encoding="utf-8").splitlines())
 
 
 class World:
