@@ -17,9 +17,15 @@ static bool names_stderr(const char *stream)
 {
 	unsigned long long device, inode;
 	struct stat file;
+	char *rest;
 
-	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
-	       !fstat(STDERR_FILENO, &file) && file.st_dev == device && file.st_ino == inode;
+	if (!stream || fstat(STDERR_FILENO, &file))
+		return false;
+	device = strtoull(stream, &rest, 10);
+	if (*rest != ':')
+		return false;
+	inode = strtoull(rest + 1, &rest, 10);
+	return !*rest && file.st_dev == device && file.st_ino == inode;
 }
 
 bool journal_has_stderr(void)
