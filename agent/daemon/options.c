@@ -236,6 +236,16 @@ static int set_http(const struct option_row *row, const char *value)
 	return refuse(row, value, "an address and a port (127.0.0.1:9464, [::1]:9464) or none");
 }
 
+/* It is the same server: what was said last of it counts. */
+static int set_metrics(const struct option_row *row, const char *value)
+{
+	wanted.has_http = true;
+	wanted.shows_traces = false;
+	if (!web_address_parse(value, &wanted.http))
+		return OPTIONS_RUN;
+	return refuse(row, value, "an address and a port (10.0.0.1:9464, [::1]:9464)");
+}
+
 static int add_http_host(const struct option_row *row, const char *value)
 {
 	char expected[64];
@@ -385,6 +395,8 @@ static const struct option_row rows[] = {
      "serve metrics and a page with the traces here; none: nowhere (default " WEB_ADDRESS
      ", only metrics)",
      .set = set_http},
+    {"metrics", 0, "ADDRESS:PORT", "serve only metrics, and only here; in place of --http",
+     .set = set_metrics},
     {"http-host", 0, "NAME",
      "a name by which that server may be addressed, beside localhost and addresses; may be "
      "repeated",

@@ -33,7 +33,7 @@ CASES = {name[5:]: f for module in (cases_bundle, cases_config, cases_devices, c
          for name, f in vars(module).items() if name.startswith("case_")}
 ONCE = ("auto", "stale", "force", "words", "frugal", "collect", "translated",
         "starts", "preloaded", "descriptors", "store_bounds", "store_full", "store_reader",
-        "bundle", "config", "config_check", "config_default", "journal", "journal_away", "store_locked", "store_flood", "store_killed", "store_damaged", "store_heads")  # not once more with clsact
+        "metrics", "bundle", "config", "config_check", "config_default", "journal", "journal_away", "store_locked", "store_flood", "store_killed", "store_damaged", "store_heads")  # not once more with clsact
 
 
 def run_case(report, build, name, way):
