@@ -110,13 +110,17 @@ class World:
         raise AssertionError(f"it does not run:\n{self.said()}")
 
     def probe(self):
-        """The exit status of what the manifest's probes run."""
+        """Whether what the manifest's probes run, and what they ask by HTTP, succeeds."""
         text = (REPO / "k8s/base/daemonset.yaml").read_text(encoding="utf-8")
-        (probe, *others) = set(re.findall(r"^ *command: \[(.*)\]$", text, re.M))
-        equal(others, [], "probes of other kinds")
-        name, *words = probe.split(", ")
-        return self.node.run([*self.rights, f"{cases.BUILD}/{name}", *words],
-                             check=False).returncode
+        (command, *commands) = set(re.findall(r"^ *command: \[(.*)\]$", text, re.M))
+        (get, *gets) = re.findall(r"httpGet:\n *host: (\S+)\n *port: (\d+)\n *path: (\S+)$", text, re.M)
+        equal((commands, gets), ([], []), "probes of other kinds")
+        name, *words = command.split(", ")
+        url = "http://{}:{}{}".format(*get)
+        done = [self.node.run(argv, check=False).returncode == 0
+                for argv in ([*self.rights, f"{cases.BUILD}/{name}", *words], ["curl", "-fsS", "-m", "5", url])]
+        equal(len(set(done)), 1, "probes that succeed")
+        return done[0]
 
     def stop(self):
         os.kill(self.daemon(), signal.SIGTERM)
@@ -139,14 +143,14 @@ def works(deployment):
         world.wait_logged("ready")
         if deployment.enters_pods:
             world.wait_logged("device-attached", " (sleep)/eth0: ")  # by the process that leads to it
-        equal(world.probe(), 0, "the probes, while it runs")
+        equal(world.probe(), True, "the probes, while it runs")
         world.pod.run(["curl", "-sS", "-m", "10", world.server.url])
         equal([len(request.traceparents) for request in world.server.requests], [1], "headers")
         for trouble in ("[not-following]", "[uprobes-failed]", "[uprobes-stopped]", "[runtime-failed]",
                         "[unix-sockets-failed]", "[store-failed]", " error: "):
             equal(trouble in world.said(), False, world.said())
         equal(world.stop(), 0, "exit status")
-        equal(world.probe(), 1, "the probes, when it has ended")
+        equal(world.probe(), False, "the probes, when it has ended")
 
 
 @case(seconds=90, slow=True)
