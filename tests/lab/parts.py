@@ -65,7 +65,7 @@ ACCURACY_QUICK = [word for row in ("c-threads", "c-epoll", "python-threads", "ai
                                    "tomcat", "puma", "php-fpm-unix", "node-list", "nginx-new", "haproxy")
                   for word in ("--row", f"={row}")]
 AGENT_QUICK = ("start", "devices", "restart", "stop", "force", "collect", "words", "config_check", "store_bounds", "store_killed")
-SEE_QUICK = ("promtool", "counts", "spans", "pages", "filters", "trace", "endpoints", "map", "policy", "refused",
+SEE_QUICK = ("promtool", "counts", "dashboard_layout", "spans", "pages", "filters", "trace", "endpoints", "map", "policy", "refused",
              "clicks", "keys", "map_page", "profile_none", "profile_table")
 
 PARTS = (

@@ -32,7 +32,7 @@ PAGES = "README accuracy agent api glossary install logs otlp performance produc
 CONFIGURATION = {"etc/ctxprop/policy", "etc/ctxprop/ctxpropd.conf"}
 FILES = {*CONFIGURATION, "usr/sbin/ctxprop", "usr/sbin/ctxpropd", "usr/lib/systemd/system/ctxpropd.service",
          "usr/share/bash-completion/completions/ctxprop", "usr/share/bash-completion/completions/ctxpropd",
-         "usr/share/ctxprop/profile-tags",
+         "usr/share/ctxprop/profile-tags", "usr/share/ctxprop/grafana/ctxprop.json",
          *(f"usr/share/man/man8/{name}.8.gz" for name in ("ctxprop", "ctxpropd", "ctxprop-profile")),
          "usr/share/man/man5/ctxprop-policy.5.gz", "usr/share/man/man7/ctxprop-stats.7.gz",
          *(f"usr/share/doc/ctxprop/{name}" for name in ("copyright", "changelog.gz", "changelog.Debian.gz")),
