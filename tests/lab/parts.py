@@ -70,6 +70,7 @@ SEE_QUICK = ("promtool", "counts", "dashboard_layout", "spans", "pages", "filter
 
 PARTS = (
     Part("bpf", ctest("build", "bpf"), 600, quick=()),
+    Part("kubernetes", python("kubernetes/kubernetes.py"), 300),
     Part("package", python("package/package.py"), 300),
     Part("profile", python("profile/sampling.py", "--build", "build"), 600),
     Part("profile adverse", python("profile/adverse.py", "--build", "build"), 300),
