@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <curl/curl.h>
 
 #include "base/cleanup.h"
@@ -110,6 +111,16 @@ static unsigned int check_headers(const char *file)
 	return 0;
 }
 
+static unsigned int check_token(const char *file)
+{
+	if (!file)
+		return 0;
+	if (access(file, R_OK))
+		return wrong("%s: %s", file, strerror(errno));
+	printf("%s: a token\n", file);
+	return 0;
+}
+
 static unsigned int check_certificates(const char *file)
 {
 	_cleanup_free_ char *text = NULL;
@@ -132,5 +143,6 @@ unsigned int check_run(const struct options *options)
 		printf("%s: options\n", options->config);
 	return options->wrong_lines + check_policy(options->policy) +
 	       check_services(options->services) + check_headers(options->otlp_headers) +
-	       check_certificates(options->otlp_ca);
+	       check_certificates(options->otlp_ca) + check_token(options->kubelet_token) +
+	       check_certificates(options->kubelet_ca);
 }

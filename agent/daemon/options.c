@@ -16,6 +16,7 @@
 #include "control/policy_text.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
+#include "kubelet/kubelet.h"
 #include "load/rules.h"
 #include "otlp/endpoint.h"
 #include "profile/keep/recorder_words.h"
@@ -228,6 +229,14 @@ static int set_url(const struct option_row *row, const char *value)
 	return OPTIONS_RUN;
 }
 
+static int set_kubelet(const struct option_row *row, const char *value)
+{
+	if (!kubelet_url_is_good(value))
+		return refuse(row, value, "https://HOST:10250 or http://HOST:10255");
+	wanted.kubelet = value;
+	return OPTIONS_RUN;
+}
+
 static int set_http(const struct option_row *row, const char *value)
 {
 	wanted.has_http = wanted.shows_traces = strcmp(value, "none") != 0;
@@ -391,6 +400,13 @@ static const struct option_row rows[] = {
      .text = &wanted.otlp_headers},
     {"otlp-ca", 0, "FILE", "certificates to trust there instead of the system's",
      .text = &wanted.otlp_ca},
+    {"kubelet", 0, "URL",
+     "ask the kubelet of this node for its pods, whose names go with spans: https://HOST:10250",
+     .set = set_kubelet},
+    {"kubelet-token", 0, "FILE", "the bearer token for it, which goes by https only",
+     .text = &wanted.kubelet_token},
+    {"kubelet-ca", 0, "FILE", "certificates to trust there instead of the system's",
+     .text = &wanted.kubelet_ca},
     {"http", 0, "ADDRESS:PORT",
      "serve metrics and a page with the traces here; none: nowhere (default " WEB_ADDRESS
      ", only metrics)",

@@ -46,7 +46,9 @@ struct options {
 	struct redact *redact;  /* patterns for what is replaced in requests' texts, or NULL */
 	struct keep_rules keep; /* of traces that are not sampled */
 	const char *otlp;       /* URL to send spans to; NULL: the environment may name one */
-	const char *otlp_headers, *otlp_ca; /* files, or NULL */
+	const char *otlp_headers, *otlp_ca;     /* files, or NULL */
+	const char *kubelet;                    /* URL to ask for pods; NULL: nobody is asked */
+	const char *kubelet_token, *kubelet_ca; /* files, or NULL */
 	bool has_http;
 	bool shows_traces;       /* there, too: it was asked for */
 	struct web_address http; /* where metrics and a page are */
