@@ -21,7 +21,9 @@ K8S = HERE.parent
 AGENTS = (("base", None, "policy"), ("egress-gateway", "gateway.enabled", "gateway.policy"))
 # Stands in no rendered object.
 TITLE = "{{- /* SPDX-License-Identifier: Apache-2.0; made of the manifests by k8s/chart/make.py */ -}}\n"
-NAMESPACE = "  namespace: ctxprop\n"
+NAMESPACE = re.compile(r"^( +namespace: )ctxprop$", re.M)
+# Values that add something: the folders in which overlays do.
+FEATURES = ("pods", "monitoring")
 HASH = re.compile(r"\b(ctxprop-policy(?:-egress)?)-[a-z0-9]{10}\b")
 ARGUMENTS = re.compile(r"^(      - args:\n(?:        - .*\n)+)", re.M)
 IMAGE = re.compile(r"^( +image: )(\S+):(\S+)$", re.M)
@@ -65,7 +67,7 @@ def pods_templated(text, policy):
 
 
 def templated(key, text, policy):
-    text = text.replace(NAMESPACE, "  namespace: {{ .Release.Namespace }}\n")
+    text = NAMESPACE.sub(r"\1{{ .Release.Namespace }}", text)
     if key[0] == "DaemonSet":
         return pods_templated(text, policy)
     if key[0] == "ConfigMap":
@@ -73,36 +75,62 @@ def templated(key, text, policy):
     return text
 
 
-def either(value, yes, no):
-    """Lines that are `yes` if a value is set, or else `no`; what both have in common stands there once."""
-    lines = []
-    for same, a, b, c, d in difflib.SequenceMatcher(None, no, yes, autojunk=False).get_opcodes():
-        if same == "equal":
-            lines += no[a:b]
-        elif c == d:
-            lines += [f"{{{{- if not .Values.{value} }}}}\n", *no[a:b], "{{- end }}\n"]
-        else:
-            other = ["{{- else }}\n", *no[a:b]] if a < b else []
-            lines += [f"{{{{- if .Values.{value} }}}}\n", *yes[c:d], *other, "{{- end }}\n"]
-    return lines
+def changes(plain, other):
+    """[(begin, end, lines)]: in place of which lines, or in front of which one, the other text has which ones."""
+    matcher = difflib.SequenceMatcher(None, plain, other, autojunk=False)
+    return [(a, b, other[c:d]) for same, a, b, c, d in matcher.get_opcodes() if same != "equal"]
+
+
+def change(value, lines, instead):
+    """Lines that are there if a value is set, and those that are there if not."""
+    if not lines:
+        return [f"{{{{- if not .Values.{value}.enabled }}}}\n", *instead, "{{- end }}\n"]
+    other = ["{{- else }}\n", *instead] if instead else []
+    return [f"{{{{- if .Values.{value}.enabled }}}}\n", *lines, *other, "{{- end }}\n"]
+
+
+def woven(plain, features):
+    """Lines with what each feature ({value: its lines}) changes in them; what all have in common stands there once."""
+    at = {}
+    for value, lines in features.items():
+        for begin, end, new in changes(plain, lines):
+            at.setdefault(begin, []).append((value, end, new))
+    result, place = [], 0
+    while place <= len(plain):
+        end = place
+        for value, stop, new in at.get(place, []):
+            assert end == place or stop == place, "two features change the same lines"
+            result += change(value, new, plain[place:stop])
+            end = max(end, stop)
+        assert not any(place < begin < end for begin in at), "a feature changes what another one replaces"
+        if end == place:
+            result += plain[place:place + 1]
+            end = place + 1
+        place = end
+    return result
 
 
 def agent_templates(folder, value, policy):
     """{(kind, name): lines} of a kind of agents."""
-    plain, monitored, drained = (rendered(prefix + folder) for prefix in ("", "monitoring/", "uninstall/"))
+    plain, drained = rendered(folder), rendered(f"uninstall/{folder}")
+    features = {feature: rendered(f"{feature}/{folder}") for feature in FEATURES}
     assert set(plain) == set(drained), f"{folder}: uninstall has other objects"
+
+    def lines_of(objects, key):
+        return templated(key, objects[key], policy).splitlines(True)
     templates = {}
-    for key, text in monitored.items():
+    for key in plain:
         if key[0] == "Namespace":
             continue  # that of the release
-        lines = templated(key, text, policy).splitlines(True)
-        if key not in plain:
-            templates[key] = ["{{- if .Values.monitoring.enabled }}\n", *lines, "{{- end }}\n"]
-            continue  # for all agents
-        lines = either("monitoring.enabled", lines, templated(key, plain[key], policy).splitlines(True))
+        lines = woven(lines_of(plain, key), {feature: lines_of(objects, key) for feature, objects in features.items()})
         if drained[key] != plain[key]:
-            lines = ["{{- if .Values.drain }}\n", templated(key, drained[key], policy), "{{- else }}\n", *lines, "{{- end }}\n"]
+            lines = ["{{- if .Values.drain }}\n", *lines_of(drained, key), "{{- else }}\n", *lines, "{{- end }}\n"]
         templates[key] = [f"{{{{- if .Values.{value} }}}}\n", *lines, "{{- end }}\n"] if value else lines
+    for feature, objects in features.items():
+        for key in objects.keys() - plain.keys():  # those for all agents are the same in each folder
+            lines = [f"{{{{- if .Values.{feature}.enabled }}}}\n", *lines_of(objects, key), "{{- end }}\n"]
+            own = value and key[1].endswith("-egress")
+            templates[key] = [f"{{{{- if .Values.{value} }}}}\n", *lines, "{{- end }}\n"] if own else lines
     return templates
 
 

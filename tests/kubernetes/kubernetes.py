@@ -7,6 +7,7 @@
 import argparse
 import copy
 import json
+import os
 import re
 import subprocess
 import sys
@@ -22,11 +23,17 @@ sys.path.insert(0, str(REPO / "tests/lab"))
 from tools import helm, kustomize, type_errors  # noqa: E402
 from tried import tried  # noqa: E402
 
-FOLDERS = ("base", "egress-gateway", "monitoring/base", "monitoring/egress-gateway", "uninstall/base", "uninstall/egress-gateway")
-# Values of the chart, and the folders that it has to be the same as.
+FOLDERS = ("base", "egress-gateway", "monitoring/base", "monitoring/egress-gateway", "pods/base",
+           "pods/egress-gateway", "uninstall/base", "uninstall/egress-gateway")
+# Values of the chart, and the folders that it has to be the same as; of two, the second one is a component.
 SAME = ((), ("base",)), (("monitoring.enabled=true",), ("monitoring/base",)), \
     (("gateway.enabled=true",), ("base", "egress-gateway")), \
     (("gateway.enabled=true", "monitoring.enabled=true"), ("monitoring/base", "monitoring/egress-gateway")), \
+    (("pods.enabled=true",), ("pods/base",)), \
+    (("pods.enabled=true", "gateway.enabled=true"), ("pods/base", "pods/egress-gateway")), \
+    (("pods.enabled=true", "monitoring.enabled=true"), (("pods/base", "monitoring/metrics"),)), \
+    (("pods.enabled=true", "monitoring.enabled=true", "gateway.enabled=true"),
+     (("pods/base", "monitoring/metrics"), ("pods/egress-gateway", "monitoring/metrics"))), \
     (("drain=true",), ("uninstall/base",)), \
     (("drain=true", "gateway.enabled=true"), ("uninstall/base", "uninstall/egress-gateway"))
 VERSION = "1.2.3"
@@ -64,11 +71,22 @@ class Chart:
         return self.render(*values, **where)["DaemonSet", name]["spec"]["template"]
 
 
+def with_component(folder, component):
+    """What kustomize makes of a folder with a component."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, component = (os.path.relpath(REPO / "k8s" / name, scratch) for name in (folder, component))
+        (Path(scratch) / "kustomization.yaml").write_text(json.dumps({
+            "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [folder],
+            "components": [component]}), encoding="utf-8")
+        return kustomize(scratch)
+
+
 def of_folders(folders):
     """What kustomize makes of them, but for what a release does otherwise."""
     objects = {}
     for folder in folders:
-        objects.update(things(HASH.sub(r"\1", kustomize(REPO / "k8s" / folder))))
+        text = kustomize(REPO / "k8s" / folder) if isinstance(folder, str) else with_component(*folder)
+        objects.update(things(HASH.sub(r"\1", text)))
     return {key: thing for key, thing in objects.items() if key[0] != "Namespace"}
 
 
@@ -126,8 +144,9 @@ def case_values(chart):
     sums = {json.dumps(thing["spec"]["template"]["metadata"]["annotations"])
             for thing in (changed["DaemonSet", "ctxprop"], chart.render()["DaemonSet", "ctxprop"])}
     equal(len(sums), 2, "checksums of two policies")
-    elsewhere = chart.render("gateway.enabled=true", "monitoring.enabled=true", namespace="elsewhere").values()
+    elsewhere = chart.render("gateway.enabled=true", "monitoring.enabled=true", "pods.enabled=true", namespace="elsewhere").values()
     equal({thing["metadata"].get("namespace", "elsewhere") for thing in elsewhere}, {"elsewhere"}, "namespaces")
+    equal({subject["namespace"] for thing in elsewhere for subject in thing.get("subjects", ())}, {"elsewhere"}, "accounts")
     equal(type_errors([chart.render("image.digest=" + DIGEST)["DaemonSet", "ctxprop"]]), "", "complaints")
 
 
