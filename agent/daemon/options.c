@@ -309,6 +309,7 @@ static int show_version(const struct option_row *row, const char *value)
 static int show_help(const struct option_row *row, const char *value);
 
 static const char *config_asked; /* NULL: the usual one */
+static char *config_text;        /* what it says holds until the daemon ends, and so does this */
 
 /* Their defaults, as --help has them. */
 #define AS_TEXT(number)     #number
@@ -476,11 +477,11 @@ static void read_file(const struct option_list *list, const struct given *given)
 
 	if (!strcmp(file.name, "none"))
 		return;
-	/* What is said there holds until the daemon ends, and so does the text. */
-	err = policy_load(file.name, &file.text, &file.size, &error);
+	err = policy_load(file.name, &config_text, &file.size, &error);
 	if (err == -ENOENT && !config_asked)
 		return;
 	wanted.config = file.name;
+	file.text = config_text;
 	if (!err) {
 		wanted.wrong_lines = option_file_read(list, &file);
 		return;
