@@ -13,7 +13,7 @@
 #include "kubelet/kubelet.h"
 
 #define USUAL_NS (30 * NS_PER_SECOND)
-#define SOON_NS  (3 * NS_PER_SECOND) /* between two questions when a pod is missing */
+#define SOON_NS  (3 * NS_PER_SECOND)
 #define TURN_MS  500
 #define WHY_MAX  192
 
@@ -24,7 +24,8 @@ struct kubelet {
 	atomic_bool ends;
 
 	/* Of the thread. */
-	__u64 hash; /* of the last list */
+	__u64 hash;    /* of the last list */
+	__u64 soon_ns; /* between two questions when a pod is missing */
 	bool is_told, is_bad;
 };
 
@@ -54,15 +55,20 @@ static void tell_good(struct kubelet *kubelet, size_t count)
 	kubelet->is_bad = false;
 }
 
-/* A list that has not changed makes nobody look again. */
+/* A list that has not changed makes nobody look at processes again. */
 static void take(struct kubelet *kubelet, const char *text, size_t size)
 {
 	const __u64 hash = hash_of(text, size);
 	char why[WHY_MAX] = "";
 	struct pods *pods;
 
-	if (kubelet->is_told && !kubelet->is_bad && hash == kubelet->hash)
+	if (kubelet->is_told && !kubelet->is_bad && hash == kubelet->hash) {
+		/* Who is missing may never be listed. */
+		if (kubelet->soon_ns < USUAL_NS)
+			kubelet->soon_ns *= 2;
 		return;
+	}
+	kubelet->soon_ns = SOON_NS;
 	if (pods_read(text, size, &pods, why, sizeof(why))) {
 		tell_bad(kubelet, why);
 		return;
@@ -94,7 +100,7 @@ static void rest(struct kubelet *kubelet)
 	while (!atomic_load(&kubelet->ends) && clock_now_ns() < asked_ns + USUAL_NS) {
 		fetch_wait(kubelet->fetch, TURN_MS);
 		misses |= kubelet->options.misses(kubelet->options.data);
-		if (misses && clock_now_ns() >= asked_ns + SOON_NS)
+		if (misses && clock_now_ns() >= asked_ns + kubelet->soon_ns)
 			return;
 	}
 }
@@ -131,6 +137,7 @@ int kubelet_begin(const struct kubelet_options *options, struct kubelet **ret_ku
 	if (!kubelet)
 		return -ENOMEM;
 	kubelet->options = *options;
+	kubelet->soon_ns = SOON_NS;
 	err = fetch_new(options->url, options->token, options->ca, &kubelet->fetch);
 	if (!err)
 		err = start_thread(kubelet);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks the kubelet for the pods of its node (GET /pods), by a thread: twice a minute, and soon when
- * a pod is missing.
+ * Asks the kubelet for the pods of its node (GET /pods), by a thread: twice a minute, and sooner
+ * when a pod or a container is missing.
  */
 #ifndef CTXPROP_KUBELET_H
 #define CTXPROP_KUBELET_H

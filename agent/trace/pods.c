@@ -84,7 +84,8 @@ static void add_container(struct pod *pod, const json_t *status)
 	const char *id = strstr(text_of(status, "containerID"), "://");
 	struct container *container = &pod->container[pod->containers];
 
-	if (!id || strlen(id + 3) >= CONTAINER_ID_MAX || pod->containers == CONTAINERS_MAX)
+	if (!id || !id[3] || strlen(id + 3) >= CONTAINER_ID_MAX ||
+	    pod->containers == CONTAINERS_MAX)
 		return;
 	text_copy(container->id, sizeof(container->id), id + 3);
 	text_copy(container->name, sizeof(container->name), text_of(status, "name"));
@@ -186,7 +187,8 @@ size_t pods_count(const struct pods *pods)
 	return pods->count;
 }
 
-static void add_container_name(const struct pod *pod, const char *id,
+/* Returns whether there is such a container, or none was asked for. */
+static bool add_container_name(const struct pod *pod, const char *id,
 			       char attributes[ATTRIBUTES_MAX])
 {
 	static const char key[] = "k8s.container.name";
@@ -194,10 +196,13 @@ static void add_container_name(const struct pod *pod, const char *id,
 	for (size_t i = 0; i < pod->containers; i++) {
 		const struct container *container = &pod->container[i];
 
-		if (*id && !strcmp(container->id, id))
-			attributes_add(attributes, key, sizeof(key) - 1, container->name,
-				       strlen(container->name));
+		if (strcmp(container->id, id) != 0)
+			continue;
+		attributes_add(attributes, key, sizeof(key) - 1, container->name,
+			       strlen(container->name));
+		return true;
 	}
+	return !*id;
 }
 
 bool pods_add(const struct pods *pods, const char *uid, const char *container,
@@ -214,6 +219,5 @@ bool pods_add(const struct pods *pods, const char *uid, const char *container,
 	at = pods->pod[i].attributes;
 	while (attributes_next(&at, &one))
 		attributes_add(attributes, one.key, one.key_length, one.value, one.value_length);
-	add_container_name(&pods->pod[i], container, attributes);
-	return true;
+	return add_container_name(&pods->pod[i], container, attributes);
 }

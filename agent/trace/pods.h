@@ -31,7 +31,7 @@ size_t pods_count(const struct pods *pods);
 /*
  * Add k8s.* of the pod with that UID, as cgroups have it, and of its container (id; empty: none):
  * names of pod, namespace, node, container, and of what controls the pod, a ReplicaSet's Deployment
- * if the pod's own label proves it. Returns whether the pod is in the list.
+ * if the pod's own label proves it. Returns whether pod and container are in the list.
  */
 bool pods_add(const struct pods *pods, const char *uid, const char *container,
 	      char attributes[ATTRIBUTES_MAX]);

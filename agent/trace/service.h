@@ -36,7 +36,7 @@ bool service_is_same(const struct service *a, const struct service *b);
 struct service_lists {
 	struct service_rules *rules;
 	struct pods *pods;
-	bool misses_pod; /* a process was looked at whose pod is not in the list */
+	bool misses_pod; /* a process was looked at whose pod or container is not in the list */
 };
 
 /*
@@ -89,7 +89,8 @@ void services_set_rules(struct services *services, struct service_rules *rules);
 void services_set_pods(struct services *services, struct pods *pods);
 
 /*
- * Was a process looked at, since this was asked last, whose pod is not among those? By any thread.
+ * Was a process looked at, since this was asked last, whose pod or container is not among those? By
+ * any thread.
  */
 bool services_miss_pod(struct services *services);
 

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import time
 from pathlib import Path
 
 from cases_metrics import ask_prometheus, begin_prometheus
@@ -14,6 +15,7 @@ DASHBOARD = Path(__file__).resolve().parents[2] / "share/grafana/ctxprop.json"
 VARIABLES = {"$__rate_interval": "10s", "$instance": ".*", "$service": ".*"}
 LABEL_VALUES = re.compile(r"label_values\((.+), (\w+)\)")
 WIDTH = 24
+QUIET_SECONDS = 2
 # A query that finds nothing, to see that this would be noticed.
 NOTHING = 'sum(rate(ctxprop_requests_total{reason="none-such"}[10s]))'
 
@@ -45,12 +47,25 @@ def numbers(world, query):
     return [(metric, value) for metric, value in answers(world, query) if not math.isnan(value)]
 
 
+def settle(world):
+    """Until the last of these requests is stored: others look at the store while nothing happens."""
+    def count():
+        return world.agent.command("sql", "--store", world.store, "-j", "SELECT count(*) FROM spans")
+
+    def is_still():
+        before = count()
+        time.sleep(QUIET_SECONDS)
+        return count() == before
+    wait_until(is_still, "the store to be at rest", 30)
+
+
 def case_dashboard(world):
     """each query of the dashboard has an answer of numbers, and what they count was done"""
     begin_prometheus(world)
     for title, query in queries():
         rows = wait_until(lambda query=query: numbers(world, query), f"{title}: {query}", 20)
         equal([row for row in rows if not 0 <= row[1] < math.inf], [], f"{title}: what is no sensible number")
+    settle(world)
     equal(answers(world, NOTHING), [], "a query for what there is not")
     served = dict((metric["service"], value) for metric, value in answers(
         world, "sum by (service) (http_server_request_duration_seconds_count)"))
