@@ -20,8 +20,8 @@ import yaml
 REPO = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "tests/lab"))
 
-from tools import helm, kustomize, type_errors  # noqa: E402
-from tried import tried  # noqa: E402
+from tools import helm, kustomize, programs, type_errors  # noqa: E402
+from tried import Skip, tried  # noqa: E402
 
 FOLDERS = ("base", "egress-gateway", "monitoring/base", "monitoring/egress-gateway", "pods/base",
            "pods/egress-gateway", "uninstall/base", "uninstall/egress-gateway")
@@ -60,7 +60,8 @@ class Chart:
 
     def __init__(self, scratch):
         self.folder = Path(scratch) / "ctxprop"
-        subprocess.run([sys.executable, "-B", REPO / "k8s/chart/make.py", VERSION, self.folder], check=True)
+        subprocess.run([sys.executable, "-B", REPO / "k8s/chart/make.py", VERSION, self.folder], check=True,
+                       env={**os.environ, "PATH": f"{os.environ['PATH']}:{programs()}"})
         self.archive = self.folder.with_name(f"ctxprop-{VERSION}.tgz")
 
     def render(self, *values, namespace="ctxprop"):
@@ -177,6 +178,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[[], *CASES], metavar="NAME")
     given = parser.parse_args()
+    try:
+        programs()
+    except Skip as why:
+        print(f"skip - all: {why}")
+        return 77
     with tempfile.TemporaryDirectory() as scratch:
         chart = Chart(scratch)
         good = [tried(name, CASES[name], chart) for name in given.names or CASES]
