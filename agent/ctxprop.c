@@ -9,13 +9,11 @@
 
 #include "base/descriptors.h"
 #include "base/log.h"
+#include "base/misspelt.h"
 #include "base/netns.h"
 #include "base/version.h"
 #include "cmd/command.h"
 #include "cmd/store.h"
-
-#define NAME_MAX_LENGTH 15
-#define LONG_LENGTH     5 /* from here on two letters may be wrong */
 
 static const struct {
 	const char *word, *meant;
@@ -25,45 +23,6 @@ static const struct {
     {"traces", "trace"}, {"remove", "detach"},     {"stop", "pause' or 'ctxprop drain"},
     {"start", "resume"}, {"watch", "monitor"},     {"connections", "flows"},
 };
-
-static size_t smallest(size_t a, size_t b, size_t c)
-{
-	size_t least = a < b ? a : b;
-
-	return least < c ? least : c;
-}
-
-/* How many letters have to be added, removed or replaced (Levenshtein). */
-static size_t distance(const char *word, size_t word_length, const char *name, size_t length)
-{
-	size_t row[NAME_MAX_LENGTH + 1];
-
-	for (size_t n = 0; n <= length; n++)
-		row[n] = n;
-	for (size_t w = 1; w <= word_length; w++) {
-		size_t diagonal = row[0];
-
-		row[0] = w;
-		for (size_t n = 1; n <= length; n++) {
-			size_t replaced = diagonal + (word[w - 1] != name[n - 1]);
-
-			diagonal = row[n];
-			row[n] = smallest(replaced, row[n] + 1, row[n - 1] + 1);
-		}
-	}
-	return row[length];
-}
-
-/* Is a word a misspelling of a name, with one or two letters missing, added or wrong? */
-static bool suggest_is_near(const char *word, const char *name)
-{
-	size_t word_length = strlen(word), length = strlen(name);
-	size_t most = length < LONG_LENGTH ? 1 : 2;
-
-	if (word_length > NAME_MAX_LENGTH || length > NAME_MAX_LENGTH || word_length < 2)
-		return false;
-	return distance(word, word_length, name, length) <= most;
-}
 
 /*
  * The command for a name that other programs use for it, as words behind "ctxprop "; NULL: none is
@@ -101,7 +60,8 @@ static const struct command commands[] = {
      command_policy_usage, command_policy_options},
     {"set", "Named sets of networks, for rules", command_set, command_set_usage, NULL},
     {"monitor", "Changes of rules and sets, as they happen", command_monitor, NULL, NULL},
-    {"doctor", "What ctxprop needs, has, and finds on this host", command_doctor, NULL, NULL},
+    {"doctor", "What ctxprop needs, has, and finds on this host", command_doctor, NULL,
+     command_doctor_options},
     {"pause", "Stop editing; live connections stay translated", command_pause, NULL, NULL},
     {"resume", "Edit again", command_resume, NULL, NULL},
     {"attach", "Attach to a device, or in a network namespace, again", command_attach,
@@ -147,7 +107,7 @@ static void suggest(const char *word)
 	const char *meant = suggest_alias(word);
 
 	for (size_t i = 0; !meant && i < COMMANDS; i++)
-		if (suggest_is_near(word, commands[i].name))
+		if (misspelt(word, commands[i].name))
 			meant = commands[i].name;
 	if (meant)
 		fprintf(stderr, "; did you mean 'ctxprop %s'?", meant);

@@ -5,6 +5,7 @@
 
 #include "base/descriptors.h"
 #include "base/log.h"
+#include "daemon/check.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
 #include "profile/keep/recorder_main.h"
@@ -23,10 +24,16 @@ int main(int argc, char **argv)
 		return fflush(stdout) ? EXIT_REFUSED : EXIT_OK;
 	case OPTIONS_WRONG:
 		return EXIT_USAGE;
+	case OPTIONS_REFUSED:
+		return EXIT_REFUSED;
+	case OPTIONS_CHECK:
+		return check_run(&options) || fflush(stdout) ? EXIT_REFUSED : EXIT_OK;
 	case OPTIONS_RUN:
 		break;
 	}
 	log_set_level(options.level);
 	log_capture_libbpf();
+	if (options.config)
+		log_info("options-read", "options are read from %s", options.config);
 	return daemon_run(&options) ? EXIT_REFUSED : EXIT_OK;
 }

@@ -31,7 +31,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 # An upgrade of the release finds a newer package of the same version.
 set(CPACK_DEBIAN_PACKAGE_RELEASE "1+${RELEASE_ID}${RELEASE_VERSION_ID}")
 
-file(WRITE ${CMAKE_BINARY_DIR}/debian/conffiles "/etc/ctxprop/policy\n")
+file(WRITE ${CMAKE_BINARY_DIR}/debian/conffiles "/etc/ctxprop/policy\n/etc/ctxprop/ctxpropd.conf\n")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME ctxprop)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)

@@ -3,13 +3,13 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
 #include "base/foreign.h"
+#include "base/journal.h"
 #include "base/log.h"
 #include "base/log_output.h"
 
@@ -50,7 +50,7 @@ static void prefix(char *buffer, size_t size, enum log_level level)
 	struct tm utc;
 	size_t used;
 
-	if (getenv("JOURNAL_STREAM")) {
+	if (journal_has_stderr()) {
 		snprintf(buffer, size, "<%d>", levels[level].journal);
 		return;
 	}
@@ -60,34 +60,57 @@ static void prefix(char *buffer, size_t size, enum log_level level)
 		 levels[level].name);
 }
 
+/* A line of the log, of which a journal gets what stands between its prefix and its end. */
+struct line {
+	enum log_level level;
+	const char *id;
+	size_t prefix, size;
+	char bytes[WHOLE_MAX_BYTES];
+};
+
 /*
- * One line with its prefix and its id, in a buffer of WHOLE_MAX_BYTES: a text that is cut off keeps
- * its id, and names that others chose cannot begin a new line. Returns its length.
+ * Fill in a line, with its prefix and its id: a text that is cut off keeps its id, and names that
+ * others chose cannot begin a new line.
  */
-__attribute__((format(printf, 4, 0))) static size_t
-make_line(char *buffer, enum log_level level, const char *id, const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static void
+make_line(struct line *line, enum log_level level, const char *id, const char *format, va_list args)
 {
 	char text[LINE_MAX_BYTES];
-	size_t used;
 
-	prefix(buffer, PREFIX_MAX_BYTES, level);
-	used = strlen(buffer);
+	line->level = level;
+	line->id = id;
+	prefix(line->bytes, PREFIX_MAX_BYTES, level);
+	line->prefix = line->size = strlen(line->bytes);
 	vsnprintf(text, sizeof(text), format, args);
-	used += foreign_copy_bytes(buffer + used, LINE_MAX_BYTES, text, strlen(text));
-	return used +
-	       (size_t)snprintf(buffer + used, ID_MAX_BYTES, " [%.*s]\n", ID_MAX_BYTES - 5, id);
+	line->size +=
+	    foreign_copy_bytes(line->bytes + line->size, LINE_MAX_BYTES, text, strlen(text));
+	line->size += (size_t)snprintf(line->bytes + line->size, ID_MAX_BYTES, " [%.*s]\n",
+				       ID_MAX_BYTES - 5, id);
 }
 
-__attribute__((format(printf, 4, 5))) static size_t
-put_line(char *buffer, enum log_level level, const char *id, const char *format, ...)
+/* With its fields, if a journal takes them. False: there is no room for it. */
+static bool put_line(const struct line *line)
 {
+	int err = -ENOTCONN;
+
+	if (journal_has_stderr())
+		err = journal_send(levels[line->level].journal, line->id,
+				   line->bytes + line->prefix, line->size - line->prefix - 1);
+	if (err && err != -EAGAIN)
+		return log_output(line->bytes, line->size);
+	return !err;
+}
+
+__attribute__((format(printf, 3, 4))) static bool write_line(enum log_level level, const char *id,
+							     const char *format, ...)
+{
+	struct line line;
 	va_list args;
-	size_t used;
 
 	va_start(args, format);
-	used = make_line(buffer, level, id, format, args);
+	make_line(&line, level, id, format, args);
 	va_end(args);
-	return used;
+	return put_line(&line);
 }
 
 /* Lines dropped since the last one that was written. */
@@ -96,14 +119,10 @@ static unsigned long lost;
 /* Reports dropped lines first, as soon as there is room again. False: there still is none. */
 static bool tell_lost(void)
 {
-	char line[WHOLE_MAX_BYTES];
-	size_t size;
-
 	if (!lost)
 		return true;
-	size = put_line(line, LOG_LEVEL_WARNING, "log-lines-lost",
-			"%lu lines of this log are lost: nobody read them", lost);
-	if (!log_output(line, size))
+	if (!write_line(LOG_LEVEL_WARNING, "log-lines-lost",
+			"%lu lines of this log are lost: nobody read them", lost))
 		return false;
 	lost = 0;
 	return true;
@@ -117,16 +136,16 @@ static void write_text(const char *text, size_t size)
 
 void log_line(enum log_level level, const char *id, const char *format, ...)
 {
-	char line[WHOLE_MAX_BYTES];
+	struct line line;
 	va_list args;
-	size_t size;
 
 	if (level > max_level)
 		return;
 	va_start(args, format);
-	size = make_line(line, level, id, format, args);
+	make_line(&line, level, id, format, args);
 	va_end(args);
-	write_text(line, size);
+	if (!tell_lost() || !put_line(&line))
+		lost++;
 }
 
 /* libbpf's text is passed on as it is: a verifier log has many lines and is long. */

@@ -49,18 +49,24 @@ static int argument_of(const struct option_row *row)
 	return *row->argument == '[' ? optional_argument : required_argument;
 }
 
-static const struct option_row *row_of(const struct option_list *list, int option)
+/* The place of what getopt_long() has returned; the length of the list: it has complained. */
+static size_t place_read(const struct option_list *list, int option)
 {
+	size_t i = 0;
+
 	if (option >= LONG_ONLY)
-		return list->row[option - LONG_ONLY];
-	for (size_t i = 0; i < list->count; i++)
-		if (list->row[i]->letter == option)
-			return list->row[i];
-	return NULL;
+		return (size_t)(option - LONG_ONLY);
+	while (i < list->count && list->row[i]->letter != option)
+		i++;
+	return i;
 }
 
-static int apply(const struct option_row *row, const char *argument)
+static struct option_origin origin_now; /* of the option whose set() runs */
+
+int option_apply(const struct option_row *row, const char *argument,
+		 const struct option_origin *origin)
 {
+	origin_now = *origin;
 	if (row->flag)
 		*row->flag = true;
 	if (row->text)
@@ -70,7 +76,19 @@ static int apply(const struct option_row *row, const char *argument)
 	return row->set ? row->set(row, argument) : 0;
 }
 
-int option_read(const struct option_list *list, int argc, char **argv, bool only_first)
+void option_said(const struct option_row *row, const char *argument, char *ret, size_t size)
+{
+	if (origin_now.file)
+		snprintf(ret, size, "%s:%u: %s = %s", origin_now.file, origin_now.line, row->name,
+			 argument);
+	else
+		snprintf(ret, size, "--%s %s", row->name, argument);
+}
+
+int option_each(const struct option_list *list, int argc, char **argv, bool only_first,
+		int (*visit)(const struct option_list *list, size_t place, const char *argument,
+			     void *data),
+		void *data)
 {
 	struct option options[OPTION_LIST_MAX + 1] = {};
 	char letters[3 * OPTION_LIST_MAX + 2], *end = letters;
@@ -96,10 +114,22 @@ int option_read(const struct option_list *list, int argc, char **argv, bool only
 	*end = '\0';
 	optind = 0; /* glibc: begin anew */
 	while (!result && (option = getopt_long(argc, argv, letters, options, NULL)) != -1) {
-		row = row_of(list, option);
-		result = row ? apply(row, optarg) : OPTION_REFUSED;
+		place = place_read(list, option);
+		result = place < list->count ? visit(list, place, optarg, data) : OPTION_REFUSED;
 	}
 	return result;
+}
+
+static int apply(const struct option_list *list, size_t place, const char *argument, void *data)
+{
+	return option_apply(list->row[place], argument, data);
+}
+
+int option_read(const struct option_list *list, int argc, char **argv, bool only_first)
+{
+	struct option_origin command_line = {};
+
+	return option_each(list, argc, argv, only_first, apply, &command_line);
 }
 
 /* Word by word, in lines that begin in HELP_COLUMN; the first one is there already. */

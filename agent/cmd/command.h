@@ -65,7 +65,8 @@ extern const char command_policy_usage[], command_set_usage[], command_attach_us
 extern const struct option_row command_stats_options[], command_flows_options[],
     command_policy_options[], command_detach_options[], command_trace_options[],
     command_top_options[], command_map_options[], command_logs_options[], command_sql_options[],
-    command_profile_options[], command_labels_options[], command_who_options[];
+    command_profile_options[], command_labels_options[], command_who_options[],
+    command_doctor_options[];
 
 /* Read a command's options and run it. Returns an exit code. */
 int command_run(const struct command *command, int argc, char **argv);

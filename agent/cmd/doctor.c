@@ -13,6 +13,7 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/privileges.h"
+#include "cmd/bundle.h"
 #include "cmd/colour.h"
 #include "cmd/command.h"
 #include "cmd/json.h"
@@ -368,12 +369,26 @@ static void examine_devices(struct findings *findings, const struct pins *pins)
 		findings_add(findings, FINDING_BAD, "devices", "%s", strerror(-err));
 }
 
+static const char *bundle;
+
+const struct option_row command_doctor_options[] = {
+    {"bundle", 0, "FILE",
+     "write a tar.gz for who is asked for help: what this command says, counters, rules, options "
+     "and the kernel; nothing of requests, no secrets",
+     .text = &bundle},
+    {},
+};
+
 int command_doctor(const struct pins *pins, const struct command_flags *flags)
 {
-	struct findings findings = {.array = flags->json ? json_array() : NULL};
-	bool rights = examine_kernel(&findings);
+	struct findings findings = {};
+	bool rights;
 	int status;
 
+	if (bundle)
+		return bundle_write(bundle, flags);
+	findings.array = flags->json ? json_array() : NULL;
+	rights = examine_kernel(&findings);
 	examine_daemon(&findings);
 	if (!rights)
 		findings_add(&findings, FINDING_NOTE, "pins",

@@ -216,8 +216,8 @@ int policy_read(const char *text, size_t size, const char *name, struct policy *
 int policy_read_stream(FILE *stream, const char *name, struct policy *ret,
 		       struct policy_error *error)
 {
-	/* One byte more than allowed, to see that there is more. */
-	_cleanup_free_ char *text = malloc(POLICY_FILE_SIZE_MAX + 1);
+	/* One byte more than allowed, to see that there is more, and one to end the text. */
+	_cleanup_free_ char *text = malloc(POLICY_FILE_SIZE_MAX + 2);
 	size_t size;
 
 	*ret = (struct policy){};
@@ -233,8 +233,8 @@ int policy_read_stream(FILE *stream, const char *name, struct policy *ret,
 static int load(int fd, const char *path, char **ret_text, size_t *ret_size,
 		struct policy_error *error)
 {
-	/* One byte more than allowed, to see that there is more. */
-	_cleanup_free_ char *text = malloc(POLICY_FILE_SIZE_MAX + 1);
+	/* One byte more than allowed, to see that there is more, and one to end the text. */
+	_cleanup_free_ char *text = malloc(POLICY_FILE_SIZE_MAX + 2);
 	size_t size = 0;
 	ssize_t part = 1;
 
@@ -246,6 +246,7 @@ static int load(int fd, const char *path, char **ret_text, size_t *ret_size,
 	}
 	if (part < 0)
 		return policy_fail(error, -errno, "%s: %s", path, strerror(errno));
+	text[size] = '\0';
 	*ret_text = text;
 	*ret_size = size;
 	text = NULL;

@@ -25,8 +25,8 @@ int policy_read(const char *text, size_t size, const char *name, struct policy *
 		struct policy_error *error);
 
 /*
- * The text of a policy's file, for the caller to free, and its size. It must be a regular file that
- * is not too large. 0, -ENOENT when there is none, or -errno.
+ * The text of a policy's file, for the caller to free, with a NUL behind it, and its size. It must
+ * be a regular file that is not too large. 0, -ENOENT when there is none, or -errno.
  */
 int policy_load(const char *path, char **ret_text, size_t *ret_size, struct policy_error *error);
 

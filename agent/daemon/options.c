@@ -9,11 +9,14 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/option.h"
+#include "base/option_file.h"
 #include "base/version.h"
+#include "control/policy_file.h"
 #include "control/policy_model.h"
 #include "control/policy_text.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
+#include "kubelet/kubelet.h"
 #include "load/rules.h"
 #include "otlp/endpoint.h"
 #include "profile/keep/recorder_words.h"
@@ -34,9 +37,14 @@
 /* What was said so far. */
 static struct options wanted;
 
+#define SAID_MAX 256
+
 static int refuse(const struct option_row *row, const char *value, const char *expected)
 {
-	fprintf(stderr, "ctxpropd: --%s %s: expected %s\n", row->name, value, expected);
+	char said[SAID_MAX];
+
+	option_said(row, value, said, sizeof(said));
+	fprintf(stderr, "ctxpropd: %s: expected %s\n", said, expected);
 	return OPTIONS_WRONG;
 }
 
@@ -221,12 +229,30 @@ static int set_url(const struct option_row *row, const char *value)
 	return OPTIONS_RUN;
 }
 
+static int set_kubelet(const struct option_row *row, const char *value)
+{
+	if (!kubelet_url_is_good(value))
+		return refuse(row, value, "https://HOST:10250 or http://HOST:10255");
+	wanted.kubelet = value;
+	return OPTIONS_RUN;
+}
+
 static int set_http(const struct option_row *row, const char *value)
 {
 	wanted.has_http = wanted.shows_traces = strcmp(value, "none") != 0;
 	if (!wanted.has_http || !web_address_parse(value, &wanted.http))
 		return OPTIONS_RUN;
 	return refuse(row, value, "an address and a port (127.0.0.1:9464, [::1]:9464) or none");
+}
+
+/* It is the same server: what was said last of it counts. */
+static int set_metrics(const struct option_row *row, const char *value)
+{
+	wanted.has_http = true;
+	wanted.shows_traces = false;
+	if (!web_address_parse(value, &wanted.http))
+		return OPTIONS_RUN;
+	return refuse(row, value, "an address and a port (10.0.0.1:9464, [::1]:9464)");
 }
 
 static int add_http_host(const struct option_row *row, const char *value)
@@ -282,6 +308,9 @@ static int show_version(const struct option_row *row, const char *value)
 
 static int show_help(const struct option_row *row, const char *value);
 
+static const char *config_asked; /* NULL: the usual one */
+static char *config_text;        /* what it says holds until the daemon ends, and so does this */
+
 /* Their defaults, as --help has them. */
 #define AS_TEXT(number)     #number
 #define TEXT_OF(number)     AS_TEXT(number)
@@ -292,10 +321,18 @@ _Static_assert(STORE_SECONDS == 24 * 3600, "STORE_HOURS_TEXT says so");
 _Static_assert(STORE_BYTES >> 20 == 512, "STORE_BYTES_TEXT says so");
 
 static const struct option_row rows[] = {
+    {"config", 0, "FILE",
+     "read options from there, too, one `name = value` per line; none: nowhere "
+     "(default " OPTIONS_FILE ", if it exists)",
+     .text = &config_asked, .traits = OPTION_ONLY_WORDS},
+    {"check", 0, NULL,
+     "read that file, the policy and the other files that options name, say what is wrong with "
+     "them, and end",
+     .flag = &wanted.check, .traits = OPTION_ONLY_WORDS},
     {"netns", 0, "self|all|PATTERN",
      "work in other network namespaces, too: in all of this host, or in those below /run/netns "
      "whose name matches; may be repeated (default self: only in this one)",
-     .set = set_netns},
+     .set = set_netns, .traits = OPTION_REPEATS},
     {"flows", 0, "N", "size of the flow table" DEFAULT_TEXT(TEXT_OF(CTXPROP_FLOWS_DEFAULT)),
      .set = set_flows},
     {"memory", 0, "MIB",
@@ -357,30 +394,40 @@ static const struct option_row rows[] = {
     {"redact", 0, "REGEX",
      "replace what matches in paths and header fields by " REDACT_TEXT
      " before it is stored or sent; may be repeated",
-     .set = add_redact},
+     .set = add_redact, .traits = OPTION_REPEATS},
     {"otlp", 0, "URL", "send spans by OTLP/HTTP, too: http://127.0.0.1:4318", .set = set_url},
     {"otlp-headers", 0, "FILE", "header fields to send with them, one 'Name: value' per line",
      .text = &wanted.otlp_headers},
     {"otlp-ca", 0, "FILE", "certificates to trust there instead of the system's",
      .text = &wanted.otlp_ca},
+    {"kubelet", 0, "URL",
+     "ask the kubelet of this node for its pods, whose names go with spans: https://HOST:10250",
+     .set = set_kubelet},
+    {"kubelet-token", 0, "FILE", "the bearer token for it, which goes by https only",
+     .text = &wanted.kubelet_token},
+    {"kubelet-ca", 0, "FILE", "certificates to trust there instead of the system's",
+     .text = &wanted.kubelet_ca},
     {"http", 0, "ADDRESS:PORT",
      "serve metrics and a page with the traces here; none: nowhere (default " WEB_ADDRESS
      ", only metrics)",
      .set = set_http},
+    {"metrics", 0, "ADDRESS:PORT", "serve only metrics, and only here; in place of --http",
+     .set = set_metrics},
     {"http-host", 0, "NAME",
      "a name by which that server may be addressed, beside localhost and addresses; may be "
      "repeated",
-     .set = add_http_host},
+     .set = add_http_host, .traits = OPTION_REPEATS},
     {"drain", 0, NULL,
      "edit nothing, wait until no live connection needs the attached programs, remove them and "
      "end: `ctxprop drain` as a program",
-     .flag = &wanted.drain},
-    {"without", 0, "RULE", NULL, .set = set_without},
+     .flag = &wanted.drain, .traits = OPTION_ONLY_WORDS},
+    {"without", 0, "RULE", NULL, .set = set_without, .traits = OPTION_ONLY_WORDS},
     {"log-level", 0, "error|warning|info|debug", "log messages up to this level (default info)",
      .set = set_level},
-    {"verbose", 'v', NULL, "the same as --log-level debug", .set = set_verbose},
-    {"help", 'h', NULL, "show this help", .set = show_help},
-    {"version", 0, NULL, "show the version", .set = show_version},
+    {"verbose", 'v', NULL, "the same as --log-level debug", .set = set_verbose,
+     .traits = OPTION_ONLY_WORDS},
+    {"help", 'h', NULL, "show this help", .set = show_help, .traits = OPTION_ONLY_WORDS},
+    {"version", 0, NULL, "show the version", .set = show_version, .traits = OPTION_ONLY_WORDS},
     {},
 };
 
@@ -400,20 +447,77 @@ static int show_help(const struct option_row *row, const char *value)
 	return OPTIONS_DONE;
 }
 
+/* What the command line has, by place in the list of options. */
+struct given {
+	bool option[OPTION_LIST_MAX];
+	bool asks; /* for help or the version, for which no file is needed */
+};
+
+/* Only what the file depends on is done now. */
+static int note(const struct option_list *list, size_t place, const char *argument, void *data)
+{
+	const struct option_row *row = list->row[place];
+	struct given *given = data;
+
+	given->option[place] = true;
+	given->asks |= row->set == show_help || row->set == show_version;
+	if (row->text == &config_asked)
+		config_asked = argument;
+	return 0;
+}
+
+/* Read the file of options, if there is one. Lines that are wrong are counted. */
+static void read_file(const struct option_list *list, const struct given *given)
+{
+	struct option_file file = {.name = config_asked ? config_asked : OPTIONS_FILE,
+				   .given = given->option};
+	struct policy_error error;
+	int err;
+
+	if (!strcmp(file.name, "none"))
+		return;
+	err = policy_load(file.name, &config_text, &file.size, &error);
+	if (err == -ENOENT && !config_asked)
+		return;
+	wanted.config = file.name;
+	file.text = config_text;
+	if (!err) {
+		wanted.wrong_lines = option_file_read(list, &file);
+		return;
+	}
+	fprintf(stderr, "ctxpropd: %s\n", error.text);
+	wanted.wrong_lines = 1;
+}
+
 /* Do the options go together, and is there no further argument? */
-static enum options_next check(int argc, char **argv)
+static enum options_next judge(int argc, char **argv)
 {
 	if (wanted.profile && !wanted.store) {
 		fprintf(stderr, "ctxpropd: --profile keeps profiles beside the store, which "
 				"--store none switches off\n");
-		return OPTIONS_WRONG;
+		return wanted.config ? OPTIONS_REFUSED : OPTIONS_WRONG;
 	}
 	if (optind < argc) {
 		fprintf(stderr, "ctxpropd: unexpected argument '%s'\nTry: ctxpropd --help\n",
 			argv[optind]);
 		return OPTIONS_WRONG;
 	}
-	return OPTIONS_RUN;
+	if (wanted.check)
+		return OPTIONS_CHECK;
+	return wanted.wrong_lines ? OPTIONS_REFUSED : OPTIONS_RUN;
+}
+
+/* First the file, then the command line, which outranks it. */
+static int read_all(const struct option_list *list, int argc, char **argv)
+{
+	struct given given = {};
+	int end = option_each(list, argc, argv, false, note, &given);
+
+	if (end)
+		return end;
+	if (!given.asks)
+		read_file(list, &given);
+	return option_read(list, argc, argv, false);
 }
 
 enum options_next options_parse(int argc, char **argv, struct options *ret_options)
@@ -431,13 +535,13 @@ enum options_next options_parse(int argc, char **argv, struct options *ret_optio
 				  .level = LOG_LEVEL_INFO};
 	wanted.http = http;
 	option_add(&list, rows);
-	end = option_read(&list, argc, argv, false);
+	end = read_all(&list, argc, argv);
 	if (end == OPTION_REFUSED) {
 		fprintf(stderr, "Try: ctxpropd --help\n");
 		end = OPTIONS_WRONG;
 	}
 	if (end == OPTIONS_RUN)
-		end = check(argc, argv);
+		end = judge(argc, argv);
 	*ret_options = wanted;
 	return (enum options_next)end;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of ctxpropd. */
+/* The options of ctxpropd: of the command line, and of its file. */
 #ifndef CTXPROP_OPTIONS_H
 #define CTXPROP_OPTIONS_H
 
@@ -17,7 +17,13 @@
 #include "web/hosts.h"
 #include "web/listen.h"
 
+/* Where options are that the command line does not have; the command line outranks it. */
+#define OPTIONS_FILE "/etc/ctxprop/ctxpropd.conf"
+
 struct options {
+	const char *config;       /* file of options that was read; NULL: none */
+	unsigned int wrong_lines; /* in it */
+	bool check;               /* what is configured, and end */
 	__u32 flows;  /* room in the flow table; 0: as usual, or less where memory is limited */
 	__u64 memory; /* bytes that tables are measured by; 0: the limit that is found */
 	unsigned int gc_seconds; /* between two looks for dead flows */
@@ -40,17 +46,24 @@ struct options {
 	struct redact *redact;  /* patterns for what is replaced in requests' texts, or NULL */
 	struct keep_rules keep; /* of traces that are not sampled */
 	const char *otlp;       /* URL to send spans to; NULL: the environment may name one */
-	const char *otlp_headers, *otlp_ca; /* files, or NULL */
+	const char *otlp_headers, *otlp_ca;     /* files, or NULL */
+	const char *kubelet;                    /* URL to ask for pods; NULL: nobody is asked */
+	const char *kubelet_token, *kubelet_ca; /* files, or NULL */
 	bool has_http;
 	bool shows_traces;       /* there, too: it was asked for */
 	struct web_address http; /* where metrics and a page are */
 	struct web_hosts http_hosts;
 };
 
-/* What is left to do after the command line was read. */
-enum options_next { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };
+/*
+ * What is left to do after the options were read. OPTIONS_WRONG: the command line is;
+ * OPTIONS_REFUSED: the file of options is.
+ */
+enum options_next { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_REFUSED, OPTIONS_CHECK };
 
-/* Read the command line; help, version and complaints are printed here. */
+/*
+ * Read the command line and the file of options; help, version and complaints are printed here.
+ */
 enum options_next options_parse(int argc, char **argv, struct options *ret_options);
 
 #endif

@@ -218,12 +218,42 @@ static void begin_losses(struct traces *traces, const struct engine *engine,
 	losses_begin(&traces->losses, &receiver);
 }
 
+static void take_pods(struct pods *pods, void *data)
+{
+	tracer_set_pods(data, pods);
+}
+
+static bool misses_pod(void *data)
+{
+	return tracer_misses_pod(data);
+}
+
+/* Pods belong to spans: without any nobody is asked. */
+static void begin_kubelet(struct traces *traces, const struct options *options)
+{
+	const struct kubelet_options wanted = {.url = options->kubelet,
+					       .token = options->kubelet_token,
+					       .ca = options->kubelet_ca,
+					       .give = take_pods,
+					       .misses = misses_pod,
+					       .data = traces->tracer};
+	int err;
+
+	if (!options->kubelet || !traces->tracer)
+		return;
+	err = kubelet_begin(&wanted, &traces->kubelet);
+	if (err)
+		log_warning("kubelet-failed", "--kubelet: the pods of this node are not known: %s",
+			    strerror(-err));
+}
+
 void traces_begin(struct traces *traces, const struct engine *engine, struct policies *policies,
 		  const struct options *options)
 {
 	traces->services = options->services;
 	begin_spans(traces, engine, options);
 	begin_losses(traces, engine, options);
+	begin_kubelet(traces, options);
 	if (traces->tracer && tracer_takes_connections(traces->tracer))
 		begin_connections(traces, engine);
 	if (options->has_http)
@@ -236,6 +266,7 @@ void traces_end(struct traces *traces)
 {
 	web_stop(traces->web);
 	losses_end(&traces->losses);
+	kubelet_end(traces->kubelet);
 	connections_close(traces->connections);
 	tracer_stop(traces->tracer);
 	metrics_free(traces->metrics);

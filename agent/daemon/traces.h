@@ -6,6 +6,7 @@
 #include "daemon/losses.h"
 #include "daemon/options.h"
 #include "daemon/policies.h"
+#include "kubelet/kubelet.h"
 #include "load/engine.h"
 #include "profile/keep/recorder_counts.h"
 #include "trace/metrics.h"
@@ -18,6 +19,7 @@ struct traces {
 	struct connections *connections;
 	struct metrics *metrics;
 	struct web *web;
+	struct kubelet *kubelet;
 	struct losses_source losses;
 	const char *services;                   /* file with what services are called; NULL: none */
 	const struct recorder_counts *recorded; /* of a continuous profile; the caller's */

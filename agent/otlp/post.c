@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <curl/curl.h>
 
 #include "base/clock.h"
-#include "base/hex.h"
+#include "base/unsampled.h"
 #include "base/version.h"
 #include "otlp/answer.h"
 #include "otlp/headers.h"
@@ -22,8 +21,6 @@
 #define IDLE_SECONDS  4L /* servers end connections that are idle for longer */
 #define NS_PER_MS     1000000ULL
 #define POLL_MS       1000
-#define NOT_SAMPLED   "traceparent: 00-%s-%s-00"
-#define FIELD_SIZE    (sizeof("traceparent: ") + 55)
 #define UNTIL_FOREVER UINT64_MAX
 
 struct post {
@@ -76,32 +73,16 @@ static int add_field(struct post *post, const char *line)
 	return 0;
 }
 
-/*
- * Sending spans must not make further spans to be sent, so these requests belong to traces that are
- * not sampled. The field gets new ids each time.
- */
-static void draw_trace(char ret_field[FIELD_SIZE])
-{
-	char trace[HEX_TRACE], span[HEX_SPAN];
-	__u64 id[3] = {};
-
-	if (getrandom(id, sizeof(id), GRND_NONBLOCK) != sizeof(id))
-		id[0] = id[2] = clock_now_ns();
-	id[2] |= 1;
-	snprintf(ret_field, FIELD_SIZE, NOT_SAMPLED, hex_text(trace, id, 2 * sizeof(id[0])),
-		 hex_text(span, &id[2], sizeof(id[2])));
-}
-
 static int set_fields(struct post *post, const char *file, char *ret_why, size_t size)
 {
 	static const char *const fields[] = {"Content-Type: application/x-protobuf",
 					     "Content-Encoding: gzip", "Expect:"};
-	char traceparent[FIELD_SIZE];
+	char traceparent[UNSAMPLED_SIZE];
 	int err = file ? headers_read(file, &post->fields, ret_why, size) : 0;
 
 	for (size_t i = 0; !err && i < sizeof(fields) / sizeof(fields[0]); i++)
 		err = add_field(post, fields[i]);
-	draw_trace(traceparent);
+	unsampled_draw(traceparent);
 	if (!err)
 		err = add_field(post, traceparent);
 	if (err)
@@ -233,7 +214,7 @@ void post_send(struct post *post, const __u8 *body, size_t size, struct post_ans
 	post->size = size;
 	post->given = post->answered = 0;
 	*post->error = '\0';
-	draw_trace(post->traceparent);
+	unsampled_draw(post->traceparent); /* new ids each time */
 	curl_easy_setopt(post->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
 	curl_multi_add_handle(post->multi, post->easy);
 	judge(post, transfer(post), ret_answer);

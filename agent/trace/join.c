@@ -190,6 +190,16 @@ void join_set_rules(struct join *join, struct service_rules *rules)
 	services_set_rules(join->services, rules);
 }
 
+void join_set_pods(struct join *join, struct pods *pods)
+{
+	services_set_pods(join->services, pods);
+}
+
+bool join_misses_pod(struct join *join)
+{
+	return services_miss_pod(join->services);
+}
+
 void join_free(struct join *join)
 {
 	if (!join)

@@ -41,6 +41,10 @@ void join_limit_heads(struct join *join, size_t bytes, const struct redact *reda
 /* Name services by these rules from now on (services_set_rules()). May be called by any thread. */
 void join_set_rules(struct join *join, struct service_rules *rules);
 
+/* services_set_pods() and services_miss_pod(). May be called by any thread. */
+void join_set_pods(struct join *join, struct pods *pods);
+bool join_misses_pod(struct join *join);
+
 /* Take the next record, as it was read from the ring. */
 void join_record(struct join *join, const void *record, size_t size);
 

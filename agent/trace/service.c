@@ -332,11 +332,16 @@ static void add_environment(const struct reading *reading, char attributes[ATTRI
 			attributes_add_pairs(attributes, at + sizeof(name) - 1);
 }
 
-static void add_pod(const struct reading *reading, char attributes[ATTRIBUTES_MAX])
+/* What the kubelet says is certain, what the environment may say of the rest is not. */
+static void add_pod(const struct reading *reading, struct service_lists *lists,
+		    const struct service *service, char attributes[ATTRIBUTES_MAX])
 {
 	struct utsname host = {};
 
 	uname(&host);
+	if (*reading->pod && lists->pods &&
+	    !pods_add(lists->pods, reading->pod, service->container, attributes))
+		lists->misses_pod = true;
 	if (*reading->pod)
 		kubernetes_add(attributes, reading->pod, reading->environment,
 			       reading->environment_size, host.nodename);
@@ -365,7 +370,7 @@ static void copy_without_name(char to[ATTRIBUTES_MAX], const char *from)
 }
 
 int service_look(__u32 tgid, struct proc_reader *reader, const struct record_process *seen,
-		 const struct service_rules *rules, struct service *ret_service)
+		 struct service_lists *lists, struct service *ret_service)
 {
 	char attributes[ATTRIBUTES_MAX] = "";
 	struct reading reading;
@@ -377,10 +382,10 @@ int service_look(__u32 tgid, struct proc_reader *reader, const struct record_pro
 	find_owner(&reading, ret_service);
 	/* Rules are not applied to a process of which nothing is known. */
 	if (reading.command_size || *reading.comm)
-		apply_rules(&reading, rules, ret_service, attributes);
+		apply_rules(&reading, lists->rules, ret_service, attributes);
 	name_it(&reading, attributes, ret_service);
 	add_environment(&reading, attributes);
-	add_pod(&reading, attributes);
+	add_pod(&reading, lists, ret_service, attributes);
 	copy_without_name(ret_service->attributes, attributes);
 	return reading.command_size ? 0 : -ESRCH;
 }
@@ -396,10 +401,10 @@ struct known {
 };
 
 struct services {
-	pthread_mutex_t mutex; /* of the rules */
-	struct service_rules *rules;
+	pthread_mutex_t mutex; /* of the lists */
+	struct service_lists lists;
 	struct proc_reader *reader;
-	__u64 ruled_ns; /* what was looked at before that is looked at again */
+	__u64 listed_ns; /* what was looked at before that is looked at again */
 	struct service nothing;
 	struct known known[SERVICES];
 };
@@ -423,7 +428,8 @@ void services_free(struct services *services)
 {
 	if (!services)
 		return;
-	service_rules_free(services->rules);
+	service_rules_free(services->lists.rules);
+	pods_free(services->lists.pods);
 	proc_reader_free(services->reader);
 	pthread_mutex_destroy(&services->mutex);
 	free(services);
@@ -434,11 +440,34 @@ void services_set_rules(struct services *services, struct service_rules *rules)
 	struct service_rules *before;
 
 	pthread_mutex_lock(&services->mutex);
-	before = services->rules;
-	services->rules = rules;
-	services->ruled_ns = clock_now_ns();
+	before = services->lists.rules;
+	services->lists.rules = rules;
+	services->listed_ns = clock_now_ns();
 	pthread_mutex_unlock(&services->mutex);
 	service_rules_free(before);
+}
+
+void services_set_pods(struct services *services, struct pods *pods)
+{
+	struct pods *before;
+
+	pthread_mutex_lock(&services->mutex);
+	before = services->lists.pods;
+	services->lists.pods = pods;
+	services->listed_ns = clock_now_ns();
+	pthread_mutex_unlock(&services->mutex);
+	pods_free(before);
+}
+
+bool services_miss_pod(struct services *services)
+{
+	bool misses;
+
+	pthread_mutex_lock(&services->mutex);
+	misses = services->lists.misses_pod;
+	services->lists.misses_pod = false;
+	pthread_mutex_unlock(&services->mutex);
+	return misses;
 }
 
 /* Keep what is known when the process is gone: its last requests are reported after its end. */
@@ -446,7 +475,7 @@ static void look(struct services *services, struct known *known, __u32 tgid,
 		 const struct record_process *seen, __u64 now_ns)
 {
 	struct service service;
-	const bool is_gone = service_look(tgid, services->reader, seen, services->rules, &service);
+	const bool is_gone = service_look(tgid, services->reader, seen, &services->lists, &service);
 
 	if (known->tgid != tgid || !is_gone || !known->service.name[0])
 		known->service = service;
@@ -464,7 +493,7 @@ const struct service *services_find(struct services *services, __u32 tgid,
 		return &services->nothing;
 	pthread_mutex_lock(&services->mutex);
 	if (known->tgid != tgid || now_ns - known->looked_ns > TRUSTED_NS ||
-	    known->looked_ns < services->ruled_ns)
+	    known->looked_ns < services->listed_ns)
 		look(services, known, tgid, seen, now_ns);
 	pthread_mutex_unlock(&services->mutex);
 	return &known->service;

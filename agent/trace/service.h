@@ -8,12 +8,14 @@
 #ifndef CTXPROP_SERVICE_H
 #define CTXPROP_SERVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
 #include "inspect/proc_reader.h"
 #include "records.h"
 #include "trace/attributes.h"
+#include "trace/pods.h"
 #include "trace/service_rules.h"
 
 #define SERVICE_NAME_MAX      64
@@ -30,13 +32,20 @@ struct service {
 /* Are name, container, owner and attributes the same? */
 bool service_is_same(const struct service *a, const struct service *b);
 
+/* What users and the kubelet say of processes; each NULL: nothing. */
+struct service_lists {
+	struct service_rules *rules;
+	struct pods *pods;
+	bool misses_pod; /* a process was looked at whose pod or container is not in the list */
+};
+
 /*
- * What /proc, by `reader`, and rules (NULL: none) tell of a process. Its arguments and its
- * environment are none where they do not come. 0; -ESRCH: it is gone, or is going, and that is what
- * was seen of it before (NULL: nothing).
+ * What /proc, by `reader`, and the lists tell of a process, which may note a pod that is missing.
+ * Its arguments and its environment are none where they do not come. 0; -ESRCH: it is gone, or is
+ * going, and that is what was seen of it before (NULL: nothing).
  */
 int service_look(__u32 tgid, struct proc_reader *reader, const struct record_process *seen,
-		 const struct service_rules *rules, struct service *ret_service);
+		 struct service_lists *lists, struct service *ret_service);
 
 /* The name that an environment gives, NUL-terminated texts one after the other; 0 or -ENOENT. */
 int service_name_of_environment(const char *environment, size_t size,
@@ -75,6 +84,15 @@ void services_free(struct services *services);
  * thread.
  */
 void services_set_rules(struct services *services, struct service_rules *rules);
+
+/* The same for the pods of this node. */
+void services_set_pods(struct services *services, struct pods *pods);
+
+/*
+ * Was a process looked at, since this was asked last, whose pod or container is not among those? By
+ * any thread.
+ */
+bool services_miss_pod(struct services *services);
 
 /*
  * The service that a process runs; `tgid` 0: an empty one. If the process is gone, name and

@@ -267,6 +267,16 @@ void tracer_set_rules(struct tracer *tracer, struct service_rules *rules)
 	join_set_rules(tracer->join, rules);
 }
 
+void tracer_set_pods(struct tracer *tracer, struct pods *pods)
+{
+	join_set_pods(tracer->join, pods);
+}
+
+bool tracer_misses_pod(struct tracer *tracer)
+{
+	return join_misses_pod(tracer->join);
+}
+
 void tracer_add(struct tracer *tracer, const struct sink *sink)
 {
 	if (tracer->sinks < TRACER_SINKS_MAX)

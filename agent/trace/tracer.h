@@ -21,6 +21,10 @@ int tracer_new(int records_fd, int recording_fd, struct tracer **ret_tracer);
 /* What services are called from now on (services_set_rules()). By any thread. */
 void tracer_set_rules(struct tracer *tracer, struct service_rules *rules);
 
+/* services_set_pods() and services_miss_pod(). By any thread. */
+void tracer_set_pods(struct tracer *tracer, struct pods *pods);
+bool tracer_misses_pod(struct tracer *tracer);
+
 /* Add a sink, which then belongs to the tracer. To be called before tracer_start(). */
 void tracer_add(struct tracer *tracer, const struct sink *sink);
 

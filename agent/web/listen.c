@@ -42,7 +42,7 @@ int web_address_parse(const char *text, struct web_address *ret_address)
 	if (host[length - 1] != ']')
 		return -EINVAL;
 	host[length - 1] = '\0';
-	return fill(ret_address, AF_INET6, host + 1, port);
+	return fill(ret_address, strchr(host, ':') ? AF_INET6 : AF_INET, host + 1, port);
 }
 
 int web_listen(const struct web_address *address)

@@ -12,7 +12,7 @@ struct web_address {
 	socklen_t size;
 };
 
-/* "127.0.0.1:9464" or "[::1]:9464". 0 or -EINVAL. */
+/* "127.0.0.1:9464", "[127.0.0.1]:9464" or "[::1]:9464". 0 or -EINVAL. */
 int web_address_parse(const char *text, struct web_address *ret_address);
 
 /* A socket that listens there, or -errno. */

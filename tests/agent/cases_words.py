@@ -39,6 +39,21 @@ def case_words(bench):
     bench.check(not pinned.pins(bench.node).exists(), "and nothing is left")
 
 
+def case_metrics(bench):
+    """--metrics: for Prometheus on another host, and nothing of single requests."""
+    bench.start("--metrics", "[10.77.0.1]:9464")
+
+    def status(host, url):
+        done = host.run(["curl", "-sS", "-m", "10", "-o", "/dev/null", "-w", "%{http_code}", url], check=False)
+        return done.stdout
+    for path, wanted in (("metrics", "200"), ("readyz", "200"), ("healthz", "200"), ("", "404"), ("api/v1/traces", "404")):
+        got = status(bench.peer, f"http://10.77.0.1:9464/{path}")
+        bench.check(got == wanted, f"/{path}: {wanted}", got)
+    bench.check(status(bench.node, "http://127.0.0.1:9464/readyz") == "000", "nothing is served on loopback")
+    for words in (["--metrics", "none"], ["--metrics", "10.77.0.1"]):
+        bench.check(bench.agent.daemon(*words).returncode == 2, f"{' '.join(words)}: exit 2")
+
+
 def memory_at_rest(bench):
     """KiB, once what loading the probes of a runtime takes for a moment is given back."""
     end = time.monotonic() + REST_SECONDS

@@ -8,7 +8,7 @@ import time
 
 from logged import logged
 
-QUIET = ("--store", "none", "--http", "none")  # unless others are given behind them
+QUIET = ("--config", "none", "--store", "none", "--http", "none")  # unless others are given behind them
 
 
 def wait_for(what, seconds=30):

@@ -15,9 +15,13 @@ import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
 
+import cases_bundle  # noqa: E402
+import cases_config  # noqa: E402
 import cases_devices  # noqa: E402
 import cases_flows  # noqa: E402
+import cases_journal  # noqa: E402
 import cases_life  # noqa: E402
+import cases_pods  # noqa: E402
 import cases_start  # noqa: E402
 import cases_store  # noqa: E402
 import cases_words  # noqa: E402
@@ -25,12 +29,12 @@ import hooks  # noqa: E402
 from bench import Bench, Report  # noqa: E402
 from tried import may_be_late  # noqa: E402
 
-CASES = {name[5:]: f for module in (cases_devices, cases_life, cases_start, cases_flows,
+CASES = {name[5:]: f for module in (cases_bundle, cases_config, cases_devices, cases_journal, cases_life, cases_pods, cases_start, cases_flows,
                                         cases_store, cases_words)
          for name, f in vars(module).items() if name.startswith("case_")}
 ONCE = ("auto", "stale", "force", "words", "frugal", "collect", "translated",
         "starts", "preloaded", "descriptors", "store_bounds", "store_full", "store_reader",
-        "store_locked", "store_flood", "store_killed", "store_damaged", "store_heads")  # not once more with clsact
+        "pods", "pods_failing", "pods_plain", "metrics", "bundle", "config", "config_check", "config_default", "journal", "journal_away", "store_locked", "store_flood", "store_killed", "store_damaged", "store_heads")  # not once more with clsact
 
 
 def run_case(report, build, name, way):

@@ -35,7 +35,7 @@ CHECKS = (*ALONE, texts.runtimes, texts.reasons, texts.log_ids, texts.node_maps,
           foreign.readers, foreign.compiled, foreign.readers_known, foreign.sleeping,
           headers.uprobes, headers.probes_and_runtimes, headers.maps,
           manual.manual_format, manual.manual_options, manual.manual_arguments, manual.completion, manual.unit,
-          manifests.manifests, manifests.uninstall, manifests.policies, tidy.tidy, tidy.tidy_bpf)
+          manifests.manifests, manifests.monitoring, manifests.uninstall, manifests.policies, tidy.tidy, tidy.tidy_bpf)
 # What others may have called the branch that changes are made for.
 MAIN = ("main", "origin/main", "HEAD")
 

@@ -40,6 +40,7 @@ READ = {
     "agent/profile/take/files.c": "of our own process: the vDSO",
     "agent/trace/service.c": "asks proc_reader.c for arguments and environment; where exe leads to is the kernel's",
     "agent/inspect/holders.c": "of a socket, in the command, whose user waits for it; see SECURITY.md",
+    "agent/cmd/bundle_facts.c": "of the daemon, in the command, whose user waits for it",
     "agent/inspect/process.c": "asks where exe leads to, and the kernel for what it knows of that",
 }
 # Each runtime's reading is called by classify() or by name_reader.c, in their sandboxes; compiled.c has its own.

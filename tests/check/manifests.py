@@ -14,7 +14,7 @@ UNINSTALL = ("k8s/uninstall/base", "k8s/uninstall/egress-gateway")
 # What every rendered DaemonSet has, and what it must not have.
 WANTED = ("hostNetwork: true", "privileged: false", "allowPrivilegeEscalation: false",
           "readOnlyRootFilesystem: true", "path: /sys/fs/bpf", "startupProbe:", "readinessProbe:",
-          "livenessProbe:", "- --wait-for-policy\n")
+          "livenessProbe:", "path: /readyz\n", "- --wait-for-policy\n")
 UNWANTED = ("privileged: true",)
 
 
@@ -45,9 +45,13 @@ def complaints(rendered, capabilities, enters_pods):
     name = re.search(r"^  name: (\S+)", policy, re.M)
     if not name or f"name: {name[1]}\n" not in agent:
         yield "the agent does not mount the rendered ConfigMap"
-    account = re.search(r"^  name: (\S+)", rendered.get("ServiceAccount", ""), re.M)
-    if not account or f"serviceAccountName: {account[1]}\n" not in agent:
-        yield "the agent does not run as the rendered ServiceAccount"
+    for kind, key in (("ServiceAccount", "serviceAccountName"), ("PriorityClass", "priorityClassName")):
+        name = re.search(r"^  name: (\S+)", rendered.get(kind, ""), re.M)
+        if not name or f"{key}: {name[1]}\n" not in agent:
+            yield f"the agent does not run with the rendered {kind}"
+    labels = re.search(r"^  selector:\n(    matchLabels:\n(?:      \S+: \S+\n)+)", agent, re.M)
+    if not labels or f"  selector:\n{labels[1]}" not in f"{rendered.get('PodDisruptionBudget', '')}\n":
+        yield "the PodDisruptionBudget is not for the agent's pods"
 
 
 def manifests(files):
@@ -64,6 +68,32 @@ def manifests(files):
 
 
 manifests.needs = ("kubectl",)
+
+
+def monitoring(files):
+    """With Prometheus the agents serve metrics alone, at the address of their node, and are found by their labels."""
+    for folder in OVERLAYS:
+        folder = folder.replace("k8s/", "k8s/monitoring/")
+        try:
+            rendered = documents(files, folder)
+        except ValueError as error:
+            yield f"{folder}: {error}"
+            continue
+        agent, service = rendered.get("DaemonSet", ""), rendered.get("Service", "")
+        for text in ("- --metrics\n        - '[$(NODE_IP)]:9464'\n", "fieldPath: status.hostIP\n", "hostPort: 9464\n"):
+            if text not in agent:
+                yield f"{folder}: no {text.strip()}"
+        for text in ("host: 127.0.0.1", "- --http\n"):
+            if text in agent:
+                yield f"{folder}: it has {text.strip()}"
+        label = "app.kubernetes.io/name: ctxprop\n"
+        if f"  selector:\n    {label}" not in f"{service}\n" or f"        {label}" not in agent:
+            yield f"{folder}: the Service does not select the agents"
+        if f"    matchLabels:\n      {label}" not in f"{rendered.get('ServiceMonitor', '')}\n" or f"    {label}" not in service:
+            yield f"{folder}: the ServiceMonitor does not select the Service"
+
+
+monitoring.needs = ("kubectl",)
 
 
 def containers(agent, key):

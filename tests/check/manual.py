@@ -147,6 +147,7 @@ ONLY = (
     (("ctxprop", "flows", "-p", "--a"), {"--all"}),
     (("ctxpropd", "--attach", ""), {"tcx", "clsact", "auto"}),
     (("ctxpropd", "--netns", ""), {"self", "all"}),
+    (("ctxpropd", "--c"), {"--config", "--check"}),
     (("ctxpropd", "--otlp-"), {"--otlp-headers", "--otlp-ca"}),
     (("ctxpropd", ""), set()),
 )

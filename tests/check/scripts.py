@@ -44,7 +44,7 @@ def modules_of(tree):
             yield node.lineno, node.module.split(".")[0]
 
 
-# Some tests serve with frameworks: the packages that tests/lab/packages.sh installs.
+# Some tests serve with frameworks, and one reads YAML: the packages that tests/lab/packages.sh installs.
 FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp", "uvloop"},
               "tests/accuracy/apps/python/reader.py": {"waitress"},
               "tests/accuracy/apps/python/tornado_app.py": {"tornado"},
@@ -55,6 +55,7 @@ FRAMEWORKS = {"tests/accuracy/apps/python/aio.py": {"aiohttp", "uvloop"},
               "tests/samples/python/aio.py": {"aiohttp", "uvloop"},
               "tests/samples/python/asgi.py": {"fastapi", "quart", "starlette"},
               "tests/samples/python/tornado_app.py": {"tornado"},
+              "tests/kubernetes/kubernetes.py": {"yaml"},
               "tests/net/programs/echo_aiohttp.py": {"aiohttp"},
               "tests/net/programs/grpc_echo.py": {"grpc"},
               "tests/net/programs/hold_aiohttp.py": {"aiohttp"},

@@ -24,7 +24,7 @@ class Agent:
     def start(self, *options):
         """Start it and wait until it is attached."""
         self.log.truncate(0)
-        self.process = self.host.spawn([f"{self.build}/ctxpropd", "--store", "none",
+        self.process = self.host.spawn([f"{self.build}/ctxpropd", "--config", "none", "--store", "none",
                                         "--http", "none", *self.options, *options],
                                        stderr=open(self.log.name, "a"))
         end = time.monotonic() + READY_SECONDS

@@ -25,7 +25,8 @@ PACKAGES_TEST=(g++ musl-tools golang-go libcmocka-dev libnghttp2-dev nghttp2-ser
 	haproxy wrk nodejs openssl ruby php-cli perl wget apache2-bin lighttpd nftables ethtool tcpdump iperf3
 	qemu-system-x86 busybox-static cpio kmod zstd xz-utils
 	python3-aiohttp python3-uvicorn python3-httptools python3-gevent python3-eventlet default-jdk-headless puma
-	prometheus chromium)
+	prometheus chromium
+	python3-yaml) # of tests/kubernetes, which has more by npm
 PACKAGES_TEST+=("${PACKAGES_PACKAGE[@]}" debootstrap lintian) # of tests/package
 PACKAGES_TEST+=("${PACKAGES_SHIP[@]}" crun golang-github-containers-common python3-yaml) # of tests/image
 if [ "$(debian_release)" = 12 ]; then

@@ -64,12 +64,13 @@ def python(script, *words):
 ACCURACY_QUICK = [word for row in ("c-threads", "c-epoll", "python-threads", "aiohttp", "gunicorn-gevent", "go", "java-executor",
                                    "tomcat", "puma", "php-fpm-unix", "node-list", "nginx-new", "haproxy")
                   for word in ("--row", f"={row}")]
-AGENT_QUICK = ("start", "devices", "restart", "stop", "force", "collect", "words", "store_bounds", "store_killed")
-SEE_QUICK = ("promtool", "counts", "spans", "pages", "filters", "trace", "endpoints", "map", "policy", "refused",
+AGENT_QUICK = ("start", "devices", "restart", "stop", "force", "collect", "words", "config_check", "store_bounds", "store_killed")
+SEE_QUICK = ("promtool", "counts", "dashboard_layout", "spans", "pages", "filters", "trace", "endpoints", "map", "policy", "refused",
              "clicks", "keys", "map_page", "profile_none", "profile_table")
 
 PARTS = (
     Part("bpf", ctest("build", "bpf"), 600, quick=()),
+    Part("kubernetes", python("kubernetes/kubernetes.py"), 300),
     Part("package", python("package/package.py"), 300),
     Part("service", python("package/service.py"), 300),
     Part("tarball", python("package/tarball.py"), 400),

@@ -42,12 +42,12 @@ def with_rights(capabilities):
 class Deployment:
     """What a manifest or a unit says."""
 
-    def __init__(self, arguments, capabilities, policy):
+    def __init__(self, arguments, capabilities, policy, options=()):
         self.arguments, self.capabilities = arguments, capabilities
         if policy:
             at = arguments.index("--policy") + 1
             self.arguments[at] = str(policy)
-        self.enters_pods = "--netns" in arguments
+        self.enters_pods = "--netns" in arguments or "netns = all" in options
 
     @staticmethod
     def manifest(file, folder):
@@ -63,8 +63,11 @@ class Deployment:
     def unit():
         text = (REPO / "share/ctxpropd.service.in").read_text(encoding="utf-8")
         start = re.search(r"^ExecStart=\S+ ?(.*)$", text, re.M)[1].split()
+        file = REPO / "share/ctxpropd.conf"
+        start += ["--config", str(file)]
         names = " ".join(re.findall(r"^CapabilityBoundingSet=(.*)$", text, re.M)).split()
-        return Deployment(start, [name.removeprefix("CAP_") for name in names], None)
+        return Deployment(start, [name.removeprefix("CAP_") for name in names], None,
+                          file.read_text(encoding="utf-8").splitlines())
 
 
 class World:
@@ -107,13 +110,17 @@ class World:
         raise AssertionError(f"it does not run:\n{self.said()}")
 
     def probe(self):
-        """The exit status of what the manifest's probes run."""
+        """Whether what the manifest's probes run, and what they ask by HTTP, succeeds."""
         text = (REPO / "k8s/base/daemonset.yaml").read_text(encoding="utf-8")
-        (probe, *others) = set(re.findall(r"^ *command: \[(.*)\]$", text, re.M))
-        equal(others, [], "probes of other kinds")
-        name, *words = probe.split(", ")
-        return self.node.run([*self.rights, f"{cases.BUILD}/{name}", *words],
-                             check=False).returncode
+        (command, *commands) = set(re.findall(r"^ *command: \[(.*)\]$", text, re.M))
+        (get, *gets) = re.findall(r"httpGet:\n *host: (\S+)\n *port: (\d+)\n *path: (\S+)$", text, re.M)
+        equal((commands, gets), ([], []), "probes of other kinds")
+        name, *words = command.split(", ")
+        url = "http://{}:{}{}".format(*get)
+        done = [self.node.run(argv, check=False).returncode == 0
+                for argv in ([*self.rights, f"{cases.BUILD}/{name}", *words], ["curl", "-fsS", "-m", "5", url])]
+        equal(len(set(done)), 1, "probes that succeed")
+        return done[0]
 
     def stop(self):
         os.kill(self.daemon(), signal.SIGTERM)
@@ -136,14 +143,14 @@ def works(deployment):
         world.wait_logged("ready")
         if deployment.enters_pods:
             world.wait_logged("device-attached", " (sleep)/eth0: ")  # by the process that leads to it
-        equal(world.probe(), 0, "the probes, while it runs")
+        equal(world.probe(), True, "the probes, while it runs")
         world.pod.run(["curl", "-sS", "-m", "10", world.server.url])
         equal([len(request.traceparents) for request in world.server.requests], [1], "headers")
         for trouble in ("[not-following]", "[uprobes-failed]", "[uprobes-stopped]", "[runtime-failed]",
                         "[unix-sockets-failed]", "[store-failed]", " error: "):
             equal(trouble in world.said(), False, world.said())
         equal(world.stop(), 0, "exit status")
-        equal(world.probe(), 1, "the probes, when it has ended")
+        equal(world.probe(), False, "the probes, when it has ended")
 
 
 @case(seconds=90, slow=True)

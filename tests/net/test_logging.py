@@ -57,7 +57,7 @@ def unread(open_both):
     with pair(agent=False) as world:
         ours, theirs = open_both()
         fill(theirs)
-        daemon = world.app.spawn([f"{cases.BUILD}/ctxpropd", "--store", "none", "--http", "none"],
+        daemon = world.app.spawn([f"{cases.BUILD}/ctxpropd", "--config", "none", "--store", "none", "--http", "none"],
                                  stderr=theirs)
         wait_until(lambda: command(world, "policy").returncode == 0, "the daemon answers", seconds=60)
         for _ in range(50):

@@ -148,7 +148,7 @@ def rights_are_named():
             log = open(f"/tmp/{lab.name}-rights.log", "w+", encoding="utf-8")
             os.unlink(log.name)
             less = ["setpriv", f"--bounding-set=-{name}", "--"] if name else []
-            daemon = host.spawn([*less, f"{cases.BUILD}/ctxpropd", "--store", "none", "--http",
+            daemon = host.spawn([*less, f"{cases.BUILD}/ctxpropd", "--config", "none", "--store", "none", "--http",
                                  "none"], stderr=log)
 
             def said(log=log):
@@ -190,7 +190,7 @@ def few_traces_sampled():
         shown = done(world, "policy").splitlines()
         equal(shown[1], "32766:\tdir out action inject sample 0 # built in", "what is shown")
         equal(done(world, "policy", "save"), "", "nothing of it is saved")
-    ended = subprocess.run([f"{cases.BUILD}/ctxpropd", "--sample", "2"], capture_output=True, text=True)
+    ended = subprocess.run([f"{cases.BUILD}/ctxpropd", "--config", "none", "--sample", "2"], capture_output=True, text=True)
     equal((ended.returncode, "--sample 2: expected a ratio from 0 to 1" in ended.stderr), (2, True),
           ended.stderr)
 
@@ -205,7 +205,7 @@ def waits_for_a_policy():
             file.write("policy add action proxy\n")
         log = stack.enter_context(open(f"{path}.log", "w+", encoding="utf-8"))
         os.unlink(log.name)
-        daemon = world.app.spawn([f"{cases.BUILD}/ctxpropd", "--store", "none", "--http", "none",
+        daemon = world.app.spawn([f"{cases.BUILD}/ctxpropd", "--config", "none", "--store", "none", "--http", "none",
                                   "--wait-for-policy", "--policy", path], stderr=log)
 
         def said():
@@ -234,7 +234,7 @@ def drain_as_a_program():
         with joined(world.app, world.peer, Pair.PEER) as (c, s):
             answered(c, s, [(GET, b"")])
             world.agent.stop()
-            drain = world.app.spawn([f"{cases.BUILD}/ctxpropd", "--store", "none", "--http", "none",
+            drain = world.app.spawn([f"{cases.BUILD}/ctxpropd", "--config", "none", "--store", "none", "--http", "none",
                                      "--policy", "/nonexistent", "--drain"],
                                     stderr=subprocess.PIPE, text=True)
             stack.callback(drain.kill)

@@ -63,7 +63,7 @@ def made_by_root():
     with Lab("pins") as lab:
         host = lab.host("app")
         own = host.spawn(on_own_bpffs(f"mkdir {ROOT}; {AS_NOBODY} mkdir /sys/fs/bpf/x; "
-                                      f"exec {cases.BUILD}/ctxpropd --store none --http none"),
+                                      f"exec {cases.BUILD}/ctxpropd --config none --store none --http none"),
                          stderr=subprocess.PIPE, text=True)
         wait_until(lambda: " ready: " in own.stderr.readline(), "it is ready")
         own.terminate()

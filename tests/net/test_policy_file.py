@@ -57,7 +57,7 @@ def file_that_is_wrong():
         host = lab.host("app")
         for name, expected in ((path, f"{path}:1:8: 'add': 'action ACTION' is missing behind it"),
                                ("/nonexistent", "/nonexistent: No such file or directory")):
-            ended = host.run([f"{cases.BUILD}/ctxpropd", "--policy", name], check=False, timeout=20)
+            ended = host.run([f"{cases.BUILD}/ctxpropd", "--config", "none", "--policy", name], check=False, timeout=20)
             equal(ended.returncode, 1, "exit status")
             equal(expected in ended.stderr, True, ended.stderr)
 
@@ -104,7 +104,7 @@ def odd_files_at_start():
     with odd_files() as files, Lab("net") as lab:
         host = lab.host("app")
         for path, expected in files.items():
-            ended = host.run([f"{cases.BUILD}/ctxpropd", "--policy", path], check=False, timeout=5)
+            ended = host.run([f"{cases.BUILD}/ctxpropd", "--config", "none", "--policy", path], check=False, timeout=5)
             equal(ended.returncode, 1, f"exit status with {path}")
             equal((expected in ended.stderr, "hash" in ended.stderr), (True, False), ended.stderr)
 

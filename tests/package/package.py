@@ -31,9 +31,10 @@ KERNELS = {"progs.debug", "maps.debug"}  # files of the kernel in each BPF file 
 OLD, NEW = "0.0.1~old", "0.0.1~new"
 APP, SERVER = "10.79.0.1", "10.79.0.2"
 PAGES = "README accuracy agent api glossary install logs otlp performance production profile scale schema spans"
-FILES = {"etc/ctxprop/policy", "usr/sbin/ctxprop", "usr/sbin/ctxpropd", "usr/lib/systemd/system/ctxpropd.service",
+CONFIGURATION = {"etc/ctxprop/policy", "etc/ctxprop/ctxpropd.conf"}
+FILES = {*CONFIGURATION, "usr/sbin/ctxprop", "usr/sbin/ctxpropd", "usr/lib/systemd/system/ctxpropd.service",
          "usr/share/bash-completion/completions/ctxprop", "usr/share/bash-completion/completions/ctxpropd",
-         "usr/share/ctxprop/profile-tags", "usr/share/ctxprop/seccomp.json",
+         "usr/share/ctxprop/profile-tags", "usr/share/ctxprop/seccomp.json", "usr/share/ctxprop/grafana/ctxprop.json",
          *(f"usr/share/man/man8/{name}.8.gz" for name in ("ctxprop", "ctxpropd", "ctxprop-profile")),
          "usr/share/man/man5/ctxprop-policy.5.gz", "usr/share/man/man7/ctxprop-stats.7.gz",
          *(f"usr/share/doc/ctxprop/{name}" for name in ("copyright", "changelog.gz", "changelog.Debian.gz", "sbom.cdx.json")),
@@ -185,7 +186,7 @@ def remove_live(world):
     said = world.dpkg("--remove", "ctxprop", CTXPROP_DRAIN_SECONDS="2")
     equal("live connections carry its headers" in said, True, said)
     left = world.root.paths()
-    equal((FILES - {"etc/ctxprop/policy"}) & left, set(), "files")
+    equal((FILES - CONFIGURATION) & left, set(), "files")
     equal(world.live.ask(), 0, "headers after the removal")
     equal(world.curl(), 0, "headers of a new connection")
     equal(world.attached() > 0, True, "the connection is served")
@@ -219,7 +220,7 @@ def remove_with_systemd(world):
         equal([line for line in asked() if " stop " in line or "systemd-run" in line],
               ["systemctl stop ctxpropd.service",
                "systemd-run --quiet --collect --unit=ctxpropd-drain "
-               "ctxpropd --netns all --drain --store none --http none"], "orders")
+               "ctxpropd --config none --netns all --drain --store none --http none"], "orders")
 
 
 def purge(world):
@@ -227,7 +228,7 @@ def purge(world):
     world.install(NEW)
     world.machine.run("deb-systemd-helper", "enable", "ctxpropd.service", DPKG_MAINTSCRIPT_PACKAGE="ctxprop")
     world.dpkg("--remove", "ctxprop")
-    left = {"etc/ctxprop/policy", "var/lib/ctxprop/ctxprop.db",
+    left = {*CONFIGURATION, "var/lib/ctxprop/ctxprop.db",
             "etc/systemd/system/multi-user.target.wants/ctxpropd.service"}
     equal(left - world.root.paths(), set(), "what is missing after a removal")
     world.dpkg("--purge", "ctxprop")

@@ -114,10 +114,12 @@ def scraped(world, query):
     return wait_until(value, query, seconds=20)
 
 
-def case_prometheus(world):
-    """a real Prometheus scrapes it: it counts as we do, and its examples lead to our traces"""
+def begin_prometheus(world):
+    """One that scrapes the agent each second, and has done so."""
     if not shutil.which("prometheus"):
         raise Skip("prometheus is not installed")
+    if (world.folder / "prometheus").exists():
+        return
     config = world.folder / "prometheus.yml"
     address = world.url.removeprefix("http://")
     config.write_text("scrape_configs:\n- job_name: ctxprop\n  scrape_interval: 1s\n"
@@ -129,6 +131,11 @@ def case_prometheus(world):
     world.client.wait_port(PORT)
     wait_until(lambda: from_prometheus(world, "/-/ready")[0] == 200, "Prometheus is ready", 20)
     equal(scraped(world, "up"), "1", "the scrape")
+
+
+def case_prometheus(world):
+    """a real Prometheus scrapes it: it counts as we do, and its examples lead to our traces"""
+    begin_prometheus(world)
     equal(scraped(world, f"{MANY_SERVED}"), str(MANY), "GETs of /many")
     assert int(scraped(world, "count(ctxprop_requests_total)")) > 10
     examples = wait_until(lambda: ask_prometheus(

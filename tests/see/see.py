@@ -16,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / name) for name in ("lab", "demo", "profile")]
 
 import cases_api  # noqa: E402
+import cases_dashboard  # noqa: E402
 import cases_http  # noqa: E402
 import cases_metrics  # noqa: E402
 import cases_page  # noqa: E402
@@ -26,7 +27,7 @@ from tried import tried  # noqa: E402
 from world import World  # noqa: E402
 
 # In this order: the last ones begin the agent again.
-CASES = {name[5:]: case for module in (cases_metrics, cases_api, cases_page, cases_profile,
+CASES = {name[5:]: case for module in (cases_metrics, cases_dashboard, cases_api, cases_page, cases_profile,
                                                    cases_profile_page, cases_http)
          for name, case in vars(module).items() if name.startswith("case_")}
 

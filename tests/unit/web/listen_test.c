@@ -24,6 +24,8 @@ static void addresses_are_read(void **state)
 	assert_int_equal(four->sin_family, AF_INET);
 	assert_int_equal(ntohs(four->sin_port), 9464);
 	assert_int_equal(ntohl(four->sin_addr.s_addr), INADDR_LOOPBACK);
+	assert_int_equal(web_address_parse("[127.0.0.1]:80", &address), 0);
+	assert_int_equal(four->sin_family, AF_INET);
 	assert_int_equal(web_address_parse("[::1]:65535", &address), 0);
 	assert_int_equal(six->sin6_family, AF_INET6);
 	assert_int_equal(ntohs(six->sin6_port), 65535);
@@ -43,7 +45,7 @@ static void others_are_refused(void **state)
 					  "::1:9464",
 					  "[::1]",
 					  "[::1:9464",
-					  "[127.0.0.1]:80",
+					  "[127.0.0.1:80",
 					  "[]:80",
 					  "1.2.3:80",
 					  "127.0.0.1:80x"};
