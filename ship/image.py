@@ -20,8 +20,8 @@ TITLE = "ctxprop"
 # For receivers of OTLP by https; made by a program of the package.
 CERTIFICATES, CERTIFICATES_OF = "/etc/ssl/certs/ca-certificates.crt", "/usr/sbin/update-ca-certificates"
 SBOM = "usr/share/doc/ctxprop/sbom.cdx.json"
-# What of an installation is for who sits at the host: pages, completion, the unit.
-NOT_INSIDE = ("usr/lib/", "usr/share/man/", "usr/share/bash-completion/", "usr/include/")
+# What of an installation is for who sits at the host: pages, completion, the unit, and options, which a manifest has.
+NOT_INSIDE = ("usr/lib/", "usr/share/man/", "usr/share/bash-completion/", "usr/include/", "etc/ctxprop/ctxpropd.conf")
 # Where things are mounted; a root that is read-only has to have them.
 MOUNTS = ("dev", "proc", "sys", "tmp", "etc/ctxprop", "var/lib/ctxprop")
 # The same names as on Debian; the C library finds hosts as there.

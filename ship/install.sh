@@ -26,7 +26,7 @@ files() {
 	sed 's|^[0-9a-f]*  root/||' "$here/SHA256SUMS"
 }
 
-# Under another name first: a program that runs keeps its file. A policy that is there is kept.
+# Under another name first: a program that runs keeps its file. A file of configuration that is there is kept.
 put() {
 	case $1 in
 	etc/*) [ ! -e "/$1" ] || return 0 ;;
@@ -63,7 +63,7 @@ remove_files() {
 	[ ! -d "$pins" ] || fail "ctxprop is attached: first ctxprop drain, then systemctl disable --now ctxpropd"
 	while read -r path; do rm -f "/$path"; done <"$list"
 	rm -f "$list"
-	rmdir "$home" /usr/local/share/ctxprop /usr/local/share/doc/ctxprop/licenses /usr/local/share/doc/ctxprop
+	rmdir "$home" /usr/local/share/ctxprop/grafana /usr/local/share/ctxprop /usr/local/share/doc/ctxprop/licenses /usr/local/share/doc/ctxprop
 	reload
 }
 

@@ -47,7 +47,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(('', 8000), Handler).serve_forever()
 """
 INSTALLED = {"usr/sbin/ctxprop", "usr/sbin/ctxpropd", "etc/ctxprop/policy", "usr/share/ctxprop/profile-tags",
-             "usr/share/ctxprop/seccomp.json", "usr/share/doc/ctxprop/copyright", "usr/share/doc/ctxprop/sbom.cdx.json"}
+             "usr/share/ctxprop/seccomp.json", "usr/share/ctxprop/grafana/ctxprop.json", "usr/share/doc/ctxprop/copyright",
+             "usr/share/doc/ctxprop/sbom.cdx.json"}
 SHELLS = re.compile(r"(^|/)(ba|da|k|z|c|tc|fi|a)?sh$|busybox|/(perl|python|env|coreutils)[\d.]*$")
 LABELS = {"title": "ctxprop", "version": VERSION, "licenses": "Apache-2.0 AND GPL-2.0-only", "created": CREATED}
 NODE, OUTSIDE, POD, POD_GATEWAY = "203.0.113.1", "203.0.113.2", "10.98.1.2", "10.98.1.1"
