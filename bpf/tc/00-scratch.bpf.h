@@ -117,7 +117,8 @@ struct scratch {
 	struct lead lead;
 	struct random random;
 	struct decision decision;
-	struct edit edit; /* a new one, before it is recorded */
+	struct edit edit;   /* a new one, before it is recorded */
+	struct edit joined; /* and one of HTTP/2, to which a packet adds field by field */
 	struct traceparent_line line;
 	struct call call;            /* why the request at hand is sent */
 	struct change_fields fields; /* of the head at hand */

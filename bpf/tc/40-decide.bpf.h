@@ -250,6 +250,7 @@ static __always_inline __u32 decide_record(struct outbound *o, __u32 place, __u3
 
 	e->at = o->p->seq + place;
 	e->len = TRACEPARENT_LINE_LEN;
+	e->kind = EDIT_INSERT;
 	if (state) {
 		o->flow->flags |= FLOW_CARRIES;
 		e->len += carry_keep(e, *(const __u64 *)o->s->call.cause.span_id);

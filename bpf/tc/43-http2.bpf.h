@@ -119,12 +119,12 @@ VERIFIED_ALONE int http2_room(struct __sk_buff *skb, struct packet *p, struct fl
 		   : REASON_EDITS_FULL;
 }
 
-/* A field at payload offset `place`, with the ids of scratch.change: one more of the edit of this
- * packet, scratch.edit. */
+/* A field at payload offset `place`, with the ids of scratch.edit: one more of the edit of this
+ * packet, scratch.joined. */
 static __always_inline void http2_add(struct outbound *o, struct http2_flow *h, __u32 place)
 {
 	struct decision *d = &o->s->decision;
-	struct edit *e = &o->s->edit;
+	struct edit *e = &o->s->joined;
 	struct field_place *added;
 	__u32 last = o->p->seq + place - 1, before = http2_before_end(&h->requests);
 
@@ -140,8 +140,8 @@ static __always_inline void http2_add(struct outbound *o, struct http2_flow *h, 
 	added->last = last - e->at;
 	added->before = before;
 	added->pad = h->requests.pad;
-	added->flags = o->s->change.trace_flags;
-	__builtin_memcpy(added->trace_id, o->s->change.trace_id, sizeof(added->trace_id));
+	added->flags = o->s->edit.trace_flags;
+	__builtin_memcpy(added->trace_id, o->s->edit.trace_id, sizeof(added->trace_id));
 	e->reach = last + 1 - e->at;
 	e->places++;
 	e->len += FIELD_LEN;
@@ -176,7 +176,7 @@ VERIFIED_ALONE int http2_request(struct __sk_buff *skb, struct packet *p, struct
 		return 0;
 	}
 	cause_count(&o.s->call);
-	decide_ids(o.s, &o.s->change, v);
+	decide_ids(o.s, &o.s->edit, v);
 	http2_add(&o, h, place);
 	return 0;
 }
@@ -242,7 +242,7 @@ static __always_inline void http2_read(struct __sk_buff *skb, struct scratch *s,
 		flow_make_opaque(f, REASON_WORK_CAP);
 	h->next = p->seq + p->len;
 	if (s->decision.fresh) /* there is room: http2_room() */
-		edits_add(&f->edits, &s->edit);
+		edits_add(&f->edits, &s->joined);
 }
 
 #endif

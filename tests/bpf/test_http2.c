@@ -545,6 +545,26 @@ static void around_the_end_of_numbers(void **state)
 	assert_int_equal(rig_count(*state, REASON_INJECTED), STREAM_EDITS_MAX);
 }
 
+/* Requests of HTTP/1 go on as before, also on the CPU that has just seen those of HTTP/2. */
+static void beside_http1(void **state)
+{
+	static struct conn plain;
+
+	open_conn(*state);
+	conn_open(&plain, *state, &ordinary);
+	for (int i = 0; i < 3; i++) {
+		const size_t from = write_requests(3, WHOLE);
+		size_t begin;
+
+		conn_transmit(&conn, from, conn.stream.len);
+		begin = conn_send(&plain, "GET / HTTP/1.1\r\nHost: a\r\n^\r\n");
+		for (size_t cut = begin + 1; cut < plain.stream.len; cut++)
+			conn_transmit(&plain, cut, plain.stream.len);
+		conn_answer(&plain, "HTTP/1.1 204 No Content\r\n\r\n");
+		assert_int_equal(conn_in_flight(&plain), 0);
+	}
+}
+
 /* A connection that was open before is never changed: its table is not known. */
 static void met_in_the_middle(void **state)
 {
@@ -581,6 +601,7 @@ int test_http2(void)
 	    cmocka_unit_test(frames_that_cannot_be),
 	    cmocka_unit_test(a_peer_with_a_limit),
 	    cmocka_unit_test(around_the_end_of_numbers),
+	    cmocka_unit_test(beside_http1),
 	    cmocka_unit_test(met_in_the_middle),
 	};
 
