@@ -423,7 +423,9 @@ VERIFIED_ALONE int outbound_http2(struct __sk_buff *skb, struct packet *p, struc
 		flow_make_opaque(f, REASON_URGENT);
 	if (p->fragment)
 		flow_make_opaque(f, REASON_FRAGMENT);
-	if (!h)
+	if (!use_http2) /* it began under a daemon that had --http2 */
+		flow_make_opaque(f, REASON_HTTP2);
+	else if (!h)
 		flow_make_opaque(f, REASON_LOST);
 	else if (!(f->flags & FLOW_OPAQUE) && flow_begin_framing(f)) {
 		http2_read(skb, s, p, f, h);
@@ -439,7 +441,7 @@ static __always_inline struct http2_flow *outbound_http2_flow(struct packet *p, 
 	struct flow_key *key = &p->key;
 
 	barrier_var(key); /* else the compiler keeps its address on the stack from early on */
-	return use_http2 ? http2_lookup(key, f) : NULL;
+	return http2_lookup(key, f);
 }
 
 static __always_inline int outbound_data(struct __sk_buff *skb, struct packet *p, struct flow *f)
