@@ -46,6 +46,7 @@ enum runtime_flags {
 	RUNTIME_OBJECTS = 1 << 10,   /* Node: objects have told whose calls are */
 	RUNTIME_SHOWABLE = 1 << 11,  /* it has places whose probes are for RUNTIME_SHOWN only */
 	RUNTIME_MESSAGES = 1 << 12,  /* Node: one of its threads has posted a request's work */
+	RUNTIME_HTTP2 = 1 << 13,     /* streams of HTTP/2 are followed */
 };
 
 /* So many makers are asked what a process runs that has read its first request. */

@@ -580,11 +580,11 @@ static void drop_rights(bool enters_netns, bool names_kernel)
 			 "keeping CAP_SYS_ADMIN: this kernel requires it for uprobes");
 }
 
-static void begin_to_follow(struct daemon *daemon, enum publish_mode publish)
+static void begin_to_follow(struct daemon *daemon, const struct options *options)
 {
-	int err = daemon->follows
-		      ? follower_start(publish, daemon->memory_is_short, &daemon->follower)
-		      : 0;
+	int err = daemon->follows ? follower_start(options->publish, daemon->memory_is_short,
+						   options->http2, &daemon->follower)
+				  : 0;
 
 	if (err)
 		log_warning("uprobes-failed",
@@ -659,7 +659,7 @@ int daemon_run(const struct options *options)
 		err = 0;
 	} else if (!err) {
 		drop_rights(wanted_any(&options->wanted), options->profile);
-		begin_to_follow(&daemon, options->publish);
+		begin_to_follow(&daemon, options);
 		if (options->profile && !options->drain)
 			recorder_process_prepare(&daemon.recorder, options->profile, options->store,
 						 (int)options->level);

@@ -98,7 +98,7 @@ static void *follow(void *data)
 	return NULL;
 }
 
-static int open_all(enum publish_mode publish, struct follower *follower)
+static int open_all(enum publish_mode publish, bool http2, struct follower *follower)
 {
 	pthread_condattr_t monotonic;
 	int err;
@@ -112,7 +112,7 @@ static int open_all(enum publish_mode publish, struct follower *follower)
 	follower->ready_fd = eventfd(0, EFD_CLOEXEC);
 	if (follower->stop_fd < 0 || follower->ready_fd < 0)
 		return -errno;
-	err = runtimes_open(runtimes_log, runtimes_log_lack, publish, &follower->runtimes);
+	err = runtimes_open(runtimes_log, runtimes_log_lack, publish, http2, &follower->runtimes);
 	if (err)
 		return err;
 	return -pthread_create(&follower->thread, NULL, follow, follower);
@@ -128,7 +128,8 @@ static void free_all(struct follower *follower)
 	free(follower);
 }
 
-int follower_start(enum publish_mode publish, bool spares, struct follower **ret_follower)
+int follower_start(enum publish_mode publish, bool spares, bool http2,
+		   struct follower **ret_follower)
 {
 	struct follower *follower = calloc(1, sizeof(*follower));
 	int err = follower ? 0 : -ENOMEM;
@@ -136,7 +137,7 @@ int follower_start(enum publish_mode publish, bool spares, struct follower **ret
 	if (follower)
 		follower->spares = spares;
 	if (!err)
-		err = open_all(publish, follower);
+		err = open_all(publish, http2, follower);
 
 	if (err && follower)
 		free_all(follower);

@@ -14,9 +14,11 @@ struct follower;
 
 /*
  * Start it, with the rights that the caller has now. `spares`: memory is short, so the probes of
- * runtimes are loaded only when they are needed. 0 or -errno.
+ * runtimes are loaded only when they are needed. `http2`: streams of HTTP/2 are followed, too. 0 or
+ * -errno.
  */
-int follower_start(enum publish_mode publish, bool spares, struct follower **ret_follower);
+int follower_start(enum publish_mode publish, bool spares, bool http2,
+		   struct follower **ret_follower);
 
 /* Wait until all programs that are known to take requests were inspected, `limit_ms` at most. */
 void follower_settle(struct follower *follower, unsigned int limit_ms);

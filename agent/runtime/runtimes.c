@@ -60,6 +60,7 @@ struct runtimes {
 	runtimes_tell tell;
 	runtimes_lack lack;
 	enum publish_mode mode;
+	bool http2;
 	struct publish publish;
 	int lock_fd; /* -1: another daemon does the work */
 	int map_fd, events_fd, workers_fd;
@@ -85,7 +86,7 @@ static int open_map(const char *name)
 	return bpf_obj_get(pins_map_path(path, node_maps_layer_dir(), name));
 }
 
-int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum publish_mode mode,
+int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum publish_mode mode, bool http2,
 		  struct runtimes **ret_runtimes)
 {
 	struct runtimes *runtimes = calloc(1, sizeof(*runtimes));
@@ -95,6 +96,7 @@ int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum publish_mode mode
 	*runtimes = (struct runtimes){.tell = tell,
 				      .lack = lack,
 				      .mode = mode,
+				      .http2 = http2,
 				      .lock_fd = -1,
 				      .news_fd = -1,
 				      .inspector.epoll_fd = -1,
@@ -147,8 +149,10 @@ static const struct classified *known_program(const struct stat *file, void *dat
 /* `flags` are those that the process had. */
 static __u32 flags_of(const struct runtimes *runtimes, __u32 flags)
 {
-	__u32 others = flags & ~(RUNTIME_SHOWN | RUNTIME_ALWAYS | RUNTIME_COSTLY);
+	__u32 others = flags & ~(RUNTIME_SHOWN | RUNTIME_ALWAYS | RUNTIME_COSTLY | RUNTIME_HTTP2);
 
+	if (runtimes->http2)
+		others |= RUNTIME_HTTP2;
 	if (!publish_shows(&runtimes->publish))
 		return others;
 	if (runtimes->mode == PUBLISH_ALWAYS)

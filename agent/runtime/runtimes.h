@@ -37,9 +37,9 @@ struct runtimes;
 
 /*
  * Stand by. `tell` hears of every process that runs something special, `lack` of runtimes whose
- * probes cannot be loaded, once. 0 or -errno.
+ * probes cannot be loaded, once. `http2`: streams of HTTP/2 are followed, too. 0 or -errno.
  */
-int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum publish_mode publish,
+int runtimes_open(runtimes_tell tell, runtimes_lack lack, enum publish_mode publish, bool http2,
 		  struct runtimes **ret_runtimes);
 void runtimes_close(struct runtimes *runtimes);
 
