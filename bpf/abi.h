@@ -43,7 +43,7 @@ struct attended {
 #define CTXPROP_FORMER_MAX 1024
 
 /* Flows that speak HTTP/2, with `ctxpropd --http2`. */
-#define CTXPROP_HTTP2_MAX 4096
+#define CTXPROP_HTTP2_MAX 1024
 
 /* Who flows with an offset count for, as far as they are told apart (tc/19-share.bpf.h). */
 #define FLOW_OWNERS_BITS 12

@@ -11,6 +11,8 @@
 #include "tc.skel.h"
 
 #define TABLE_LEAST 1024
+/* Of connections that speak HTTP/2, whose places are large. */
+#define HTTP2_LEAST 64
 
 /* May it have another size? Arrays are indexed by meaning, and one table is read by others. */
 static bool is_sized(const struct bpf_map *map)
@@ -20,11 +22,16 @@ static bool is_sized(const struct bpf_map *map)
 	       strcmp(bpf_map__name(map), NODE_TRACES_NAME) != 0;
 }
 
-static __u32 halve(__u32 usual, __u32 times)
+static __u32 halve(__u32 usual, __u32 least, __u32 times)
 {
-	__u32 least = usual < TABLE_LEAST ? usual : TABLE_LEAST;
-
+	if (usual < least)
+		return usual;
 	return usual >> times > least ? usual >> times : least;
+}
+
+static __u32 least_of(const struct bpf_map *map)
+{
+	return strncmp(bpf_map__name(map), "http2_", strlen("http2_")) ? TABLE_LEAST : HTTP2_LEAST;
 }
 
 /* Entries that a map, which still has its usual size, gets. */
@@ -32,7 +39,7 @@ static __u32 room(const struct bpf_map *map, const struct sizes *sizes)
 {
 	if (!strcmp(bpf_map__name(map), "flows"))
 		return sizes->flows;
-	return is_sized(map) ? halve(bpf_map__max_entries(map), sizes->halved)
+	return is_sized(map) ? halve(bpf_map__max_entries(map), least_of(map), sizes->halved)
 			     : bpf_map__max_entries(map);
 }
 
@@ -73,7 +80,8 @@ static void choose(__u64 memory, __u32 flows, const struct tc *tc, const struct 
 		   struct sizes *sizes)
 {
 	for (sizes->halved = 0;; sizes->halved++) {
-		sizes->flows = flows ? flows : halve(CTXPROP_FLOWS_DEFAULT, sizes->halved);
+		sizes->flows =
+		    flows ? flows : halve(CTXPROP_FLOWS_DEFAULT, TABLE_LEAST, sizes->halved);
 		sizes->most = most_of(tc->obj, false, sizes) + most_of(probes->obj, true, sizes);
 		if (sizes->most <= memory / 2 || sizes->halved == SIZES_HALVED_MAX)
 			return;
