@@ -5,16 +5,29 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/utsname.h>
 #include <cmocka.h>
 #include <bpf/bpf.h>
 
 #include "rig.h"
 #include "topics.h"
 
-/* Instructions: 60 % of the kernel's limit. */
-#define BUDGET 600000
+/* Instructions: 60 % of the kernel's limit; 80 % of Linux 6.1's, the oldest, which will not change.
+ */
+#define BUDGET        600000
+#define BUDGET_OLDEST 800000
+
+static bool is_oldest(void)
+{
+	struct utsname name;
+
+	assert_int_equal(uname(&name), 0);
+	return !strncmp(name.release, "6.1.", strlen("6.1."));
+}
 
 static void expect_within_budget(struct rig *rig, enum hook hook)
 {
@@ -24,7 +37,7 @@ static void expect_within_budget(struct rig *rig, enum hook hook)
 	__u32 size = sizeof(info);
 
 	assert_int_equal(bpf_obj_get_info_by_fd(program, &info, &size), 0);
-	assert_in_range(info.verified_insns, 1, BUDGET);
+	assert_in_range(info.verified_insns, 1, is_oldest() ? BUDGET_OLDEST : BUDGET);
 }
 
 static void packets_out_are_within_it(void **state)
