@@ -11,8 +11,8 @@
  * kept here for the sake of retransmissions, until the peer has acknowledged their last byte.
  *
  * Headers of HTTP/2 are one edit for all that end in one packet: the bytes from its first place to
- * its last are one wide thing. What is said below of numbers among them errs to the safe side, as
- * if all had been added at the first place: too little counts as acknowledged, and is sent again.
+ * its last are one wide thing. Numbers among them are for fields.h; what is said below of these is
+ * as if all had been added at the first place: too little counts as acknowledged.
  *
  * No lock: one writer adds (the outbound side; packets of one direction come one at a time), any
  * number retire (the inbound side, on any CPU). The base and the index of the oldest edit stand
